@@ -322,7 +322,7 @@ DEFECTS = (
     Defect(
         "text-in-a-reason",
         "the message of a fault in the chunk process, which may quote the file, becomes the file's reason",
-        "livedex_indexing/chunk/chunk_child.py",
+        "livedex_indexing/chunk/error_place.py",
         (("return type(error).__name__ + where", "return str(error) + where"),),
         "tests/indexing/chunk/test_chunk_process.py::test_a_failure_is_an_answer_without_text",
     ),
@@ -336,8 +336,13 @@ DEFECTS = (
     Defect(
         "child-outlives-its-parent",
         "the chunk process goes on when the daemon was killed",
-        "livedex_indexing/chunk/chunk_child.py",
-        (("if count == 0:\n                return None\n", "if count == 0:\n                time.sleep(600)\n"),),
+        "livedex_indexing/child/child_pipes.py",
+        (
+            (
+                "if count == 0:\n                return None\n",
+                "if count == 0:\n                import time\n                time.sleep(600)\n",
+            ),
+        ),
         "tests/indexing/chunk/test_chunk_process.py::test_it_ends_with_its_parent",
         (
             (

@@ -19,6 +19,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from livedex_indexing.child import code_version
+from livedex_indexing.child.child_pipes import read_exactly, write_all
 from livedex_indexing.child.lazy_modules import defer
 from livedex_indexing.child.parent_process import follow_parent
 from livedex_indexing.chunk.chunk_limits import most_bytes, time_limit
@@ -33,6 +34,7 @@ from livedex_indexing.chunk.chunk_messages import (
     read_job,
     split_header,
 )
+from livedex_indexing.chunk.error_place import error_place
 
 if TYPE_CHECKING:
     from livedex_indexing.model import ChunkedContent
@@ -58,7 +60,7 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # the objects from the imports stay until the end
     _trim()
-    _write(answers, frame(READY, code_version.OWN))
+    write_all(answers, frame(READY, code_version.OWN))
     while (job := _next(jobs)) is not None:
         _limit_cpu(time_limit(len(job.data)))
         try:
@@ -68,10 +70,10 @@ def main() -> None:
         except MemoryError:
             content = ChunkFailure("chunk", "out of memory")
         except Exception as error:
-            content = ChunkFailure("chunk", _without_text(error))
+            content = ChunkFailure("chunk", error_place(error))
         answer = _answer(content, len(job.data))
         del content, job
-        _write(answers, answer)
+        write_all(answers, answer)
         del answer
         if not select.select([jobs], [], [], _PAUSE_S)[0]:
             _trim()
@@ -89,44 +91,11 @@ def _answer(content: ChunkedContent | ChunkFailure, size: int) -> bytearray:
 
 def _next(jobs: int) -> ChunkJob | None:
     """Return the next job, or None at the end of the input."""
-    header = _read(jobs, HEADER)
+    header = read_exactly(jobs, HEADER)
     if header is None:
         return None
-    body = _read(jobs, split_header(header)[0])
+    body = read_exactly(jobs, split_header(header)[0])
     return read_job(body) if body is not None else None
-
-
-def _read(fd: int, length: int) -> bytearray | None:
-    """Read exactly ``length`` bytes; return None if the input ends before."""
-    data = bytearray(length)
-    got = 0
-    with memoryview(data) as view:
-        while got < length:
-            count = os.readv(fd, [view[got:]])
-            if count == 0:
-                return None
-            got += count
-    return data
-
-
-def _write(fd: int, data: bytearray) -> None:
-    """Write all of ``data``. End the process quietly if the pipe has no reader: the daemon was killed."""
-    with memoryview(data) as view:
-        sent = 0
-        while sent < len(data):
-            try:
-                sent += os.write(fd, view[sent:])
-            except BrokenPipeError:
-                sys.exit(0)
-
-
-def _without_text(error: Exception) -> str:
-    """Return the error's type and location, without its message, which may quote the file."""
-    frames = error.__traceback__
-    while frames is not None and frames.tb_next is not None:
-        frames = frames.tb_next
-    where = f" in {os.path.basename(frames.tb_frame.f_code.co_filename)}:{frames.tb_lineno}" if frames else ""
-    return type(error).__name__ + where
 
 
 def _limit_resources() -> None:

@@ -7,10 +7,8 @@ allows or names places outside it.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +17,7 @@ from typing import NoReturn
 import msgspec
 
 from livedex_indexing.child import code_version
+from livedex_indexing.child.child_end import END_S, end_child, how_it_ended
 from livedex_indexing.child.child_starter import start_child
 from livedex_indexing.chunk.answer_check import is_sound
 from livedex_indexing.chunk.chunk_limits import most_bytes
@@ -45,7 +44,6 @@ _READ = 1 << 18  # bytes per read from the pipe
 _START_S = 60.0  # time for the imports of a child on a busy machine
 _FAILURE_CHARS = 500  # of the reason for a failure
 _POLL_S = 0.1  # between two questions whether a file gives way to others
-_END_S = 5.0  # time for a child to end by itself
 _AGAIN_S = 0.01  # pause after a pipe that is ready took and gave nothing, as where the system is short of memory
 
 
@@ -114,13 +112,13 @@ class ChunkProcess:
         """End the child: close its input, and kill it if it does not exit by itself."""
         child, self._child = self._child, None
         if child is not None:
-            _reap(child, kill=False)
+            end_child(child, END_S)
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._child is not None and self._child.poll() is None:
             return self._child
         if self._child is not None:
-            _reap(self._child, kill=True)
+            end_child(self._child)
         self._child, self._ready = None, False
         # -P: a module in the working folder must not shadow a library.
         arguments = ["-P", "-m", "livedex_indexing.chunk.chunk_child", str(self._nice), str(os.getpid())]
@@ -135,11 +133,8 @@ class ChunkProcess:
         """Clean up after a useless child and return the reason for its end."""
         child, self._child = self._child, None
         assert child is not None
-        _reap(child, kill=bool(why))
-        if why:
-            return why
-        status = child.returncode
-        return f"killed by signal {-status}" if status < 0 else f"exit status {status}"
+        status = end_child(child, 0.0 if why else END_S)
+        return why or how_it_ended(status)
 
 
 class _Lost(Exception):
@@ -290,17 +285,3 @@ def _environment() -> dict[str, str]:
         "PYTHONUTF8": "1",
         "HF_HUB_OFFLINE": os.environ.get("HF_HUB_OFFLINE", "1"),  # a tokenizer of chonkie is not downloaded by itself
     }
-
-
-def _reap(child: subprocess.Popen[bytes], *, kill: bool) -> None:
-    for pipe in (child.stdin, child.stdout):
-        if pipe is not None:
-            pipe.close()
-    if kill:
-        child.kill()
-    try:
-        child.wait(_END_S)
-    except subprocess.TimeoutExpired:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child.pid, signal.SIGKILL)
-        child.wait()

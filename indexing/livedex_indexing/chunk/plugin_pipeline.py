@@ -6,7 +6,6 @@ quotes no text of the file. Only the plugin that owns the pipeline is loaded.
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ import msgspec
 from livedex_indexing.chunk import chonkie_steps
 from livedex_indexing.chunk.chunk_limits import pipeline_time
 from livedex_indexing.chunk.chunk_plan import PluginPipeline
+from livedex_indexing.chunk.error_place import error_place
 from livedex_indexing.conformance import span_faults
 from livedex_indexing.model import KINDS
 from livedex_indexing.plugins import BUILT_IN, PIPELINE, Pipeline, PluginUnavailable, Registry, Span
@@ -49,7 +49,7 @@ def cut(wanted: PluginPipeline, text: str, suffix: str) -> list[Span]:
     except _OutOfTime:
         raise PipelineFailed("it takes too long") from None
     except (Exception, SystemExit) as fault:
-        raise PipelineFailed(_without_text(fault)) from None
+        raise PipelineFailed(error_place(fault)) from None
     reason = fault_of(spans, text)
     if reason is not None:
         raise PipelineFailed(reason)
@@ -118,12 +118,3 @@ def _create(wanted: PluginPipeline) -> Pipeline:
             raise PluginUnavailable(reason)
     settings = msgspec.json.decode(wanted.settings, type=dict[str, object])
     return registry.create(PIPELINE, wanted.name, MappingProxyType(settings))
-
-
-def _without_text(error: BaseException) -> str:
-    """Return the error's type and place, without its message, which may quote the file."""
-    frames = error.__traceback__
-    while frames is not None and frames.tb_next is not None:
-        frames = frames.tb_next
-    where = f" in {os.path.basename(frames.tb_frame.f_code.co_filename)}:{frames.tb_lineno}" if frames else ""
-    return type(error).__name__ + where

@@ -11,6 +11,7 @@ import sys
 from array import array
 
 from livedex_indexing.child import code_version
+from livedex_indexing.child.child_pipes import read_exactly, write_all
 from livedex_indexing.child.parent_process import follow_parent
 from livedex_indexing.embeddings.embed_messages import (
     FAILURE_CHARS,
@@ -47,7 +48,7 @@ def main() -> None:
             answer = Failure(str(fault)[:FAILURE_CHARS])
         except Exception as fault:  # a model may raise anything, with the text in its message
             answer = Failure(type(fault).__name__)
-        _write(outgoing, frame(answer))
+        write_all(outgoing, frame(answer))
 
 
 def _embedded(embedder: Embedder | None, message: Texts) -> Vectors:
@@ -59,28 +60,9 @@ def _embedded(embedder: Embedder | None, message: Texts) -> Vectors:
 
 
 def _next(descriptor: int) -> ToChild | None:
-    header = _read(descriptor, HEADER)
-    body = None if header is None else _read(descriptor, int.from_bytes(header, "little"))
+    header = read_exactly(descriptor, HEADER)
+    body = None if header is None else read_exactly(descriptor, int.from_bytes(header, "little"))
     return None if body is None else to_child(body)
-
-
-def _read(descriptor: int, length: int) -> bytes | None:
-    parts = bytearray()
-    while len(parts) < length:
-        part = os.read(descriptor, min(length - len(parts), 1 << 18))
-        if not part:
-            return None
-        parts += part
-    return bytes(parts)
-
-
-def _write(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        try:
-            view = view[os.write(descriptor, view) :]
-        except BrokenPipeError:
-            sys.exit(0)
 
 
 if __name__ == "__main__":

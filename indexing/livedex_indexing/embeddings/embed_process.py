@@ -19,6 +19,7 @@ from typing import Final
 import msgspec
 
 from livedex_indexing.child import code_version
+from livedex_indexing.child.child_end import end_child
 from livedex_indexing.child.child_starter import start_child
 from livedex_indexing.embeddings.embed_messages import (
     HEADER,
@@ -34,7 +35,6 @@ from livedex_indexing.embeddings.embed_messages import (
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 
 START_S: Final = 60.0  # for the imports and the model, on a busy machine
-_END_S: Final = 5.0
 _MOST_ANSWER: Final = 1 << 28  # bytes
 _NICE: Final = 10  # bulk work
 
@@ -124,14 +124,8 @@ class EmbedProcess:
 
     def _end(self) -> None:
         child, self._child, self._ready = self._child, None, None
-        if child is None:
-            return
-        for pipe in (child.stdin, child.stdout):
-            if pipe is not None:
-                pipe.close()
-        child.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(_END_S)
+        if child is not None:
+            end_child(child)
 
 
 def _exchanged(child: subprocess.Popen[bytes], data: bytes, deadline: float) -> FromChild:

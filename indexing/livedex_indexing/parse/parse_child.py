@@ -6,7 +6,6 @@ Invariant: it reads one job, answers it, and ends; it ends with its parent, too.
 
 from __future__ import annotations
 
-import contextlib
 import mimetypes
 import os
 import shutil
@@ -14,6 +13,7 @@ import sys
 from collections.abc import Callable
 from itertools import accumulate, pairwise
 
+from livedex_indexing.child.child_pipes import write_all
 from livedex_indexing.child.parent_process import follow_parent
 from livedex_indexing.parse import sandbox
 from livedex_indexing.parse.converters import Markdown, Refused, cleaned, converter
@@ -46,7 +46,7 @@ def main() -> None:
     sandbox.limit(int(job.timeout_s) + 2)
     sandbox.enter(job.path, [*sandbox.library_folders(), *job.plugins])
     os.write(answers, READY)
-    _write(answers, answer_bytes(_converted(convert, job.path)))
+    write_all(answers, answer_bytes(_converted(convert, job.path)))
 
 
 def _loaded(job: ParseJob) -> Callable[[str], Markdown]:
@@ -100,13 +100,6 @@ def _read_all(descriptor: int) -> bytes:
     while piece := os.read(descriptor, 1 << 16):
         pieces.append(piece)
     return b"".join(pieces)
-
-
-def _write(descriptor: int, data: bytes) -> None:
-    left = memoryview(data)
-    with contextlib.suppress(BrokenPipeError):  # the daemon was killed
-        while left:
-            left = left[os.write(descriptor, left) :]
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from livedex_indexing.child.child_end import END_S, end_child, how_it_ended
 from livedex_indexing.child.child_starter import start_child
 from livedex_indexing.parse.parse_messages import (
     MOST_ANSWER_BYTES,
@@ -31,7 +32,6 @@ from livedex_indexing.parse.parsers import BUILT_IN, PANDOC
 
 _START_S: Final = 60.0  # for the imports, on a busy machine
 _READ: Final = 1 << 18
-_END_S: Final = 5.0
 _KEPT: Final = (  # of the environment: nothing that a parser could give away
     "PATH", "LANG", "LC_ALL", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH",
     "LIVEDEX_LOAD_PLUGINS",
@@ -90,13 +90,12 @@ def remove_copies(folder: str) -> None:
 
 def _run(job: ParseJob) -> Converted | Failure:
     child = start_child(["-P", "-m", "livedex_indexing.parse.parse_child", str(os.getpid())], _environment())
-    patience_s = 0.0
     try:
         answer = _Answer(child, job).read()
-        patience_s = _END_S if answer.cause is None else 0.0
-    finally:
-        _end(child, patience_s)
-    return _meaning(answer, child.returncode, job)
+    except BaseException:
+        end_child(child)
+        raise
+    return _meaning(answer, end_child(child, END_S if answer.cause is None else 0.0), job)
 
 
 class _Read(NamedTuple):
@@ -159,7 +158,7 @@ class _Answer:
 
 def _meaning(answer: _Read, status: int, job: ParseJob) -> Converted | Failure:
     if not answer.is_ready:
-        ended = answer.cause or _status(status)
+        ended = answer.cause or how_it_ended(status)
         if job.parser not in BUILT_IN:  # a plugin's holds up no other's documents
             return Failure(f"the parser {job.parser!r} cannot be loaded ({ended})", is_exhausted=True)
         raise NoParser(f"{job.parser} cannot be loaded ({ended})")
@@ -171,13 +170,9 @@ def _meaning(answer: _Read, status: int, job: ParseJob) -> Converted | Failure:
         if status > 0:
             return Failure("out of memory" if status == 251 else f"pandoc: exit status {status}", status == 251)
         text = answer.data.decode("utf-8", "replace").encode()
-        return Converted(text, []) if status == 0 else Failure(_status(status), is_exhausted=True)
+        return Converted(text, []) if status == 0 else Failure(how_it_ended(status), is_exhausted=True)
     found = read_answer(answer.data)
-    return Failure(_status(status), is_exhausted=True) if found is None else found
-
-
-def _status(status: int) -> str:
-    return f"killed by signal {-status}" if status < 0 else f"exit status {status}"
+    return Failure(how_it_ended(status), is_exhausted=True) if found is None else found
 
 
 def _environment() -> dict[str, str]:
@@ -191,15 +186,3 @@ def _environment() -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONWARNINGS": "ignore",
     }
-
-
-def _end(child: subprocess.Popen[bytes], patience_s: float) -> None:
-    for pipe in (child.stdin, child.stdout):
-        if pipe is not None and not pipe.closed:
-            pipe.close()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        child.wait(patience_s)
-        return
-    child.kill()
-    with contextlib.suppress(subprocess.TimeoutExpired):  # one that the kernel keeps on a lost disk
-        child.wait(_END_S)
