@@ -7,9 +7,10 @@ const vscode = require('vscode')
 const { columnOf, matchLength } = require('./hits')
 
 const PREVIEW_DELAY_MS = 60 // so that neither typing nor holding a key opens each file on the way
+const MARK = { backgroundColor: new vscode.ThemeColor('editor.findMatchBackground') }
 
-/** Open the file at the first match. `options`: of the editor's `showTextDocument`. `marked`: select the match. */
-async function openHit(hit, options, marked = false) {
+/** Open the file at the first match; resolves to its editor. `options`: of the editor's `showTextDocument`. */
+async function openHit(hit, options) {
   const uri = vscode.Uri.file(hit.path)
   let document
   try {
@@ -17,15 +18,25 @@ async function openHit(hit, options, marked = false) {
   } catch {
     return vscode.commands.executeCommand('vscode.open', uri, options) // an image, a PDF, or a file that is gone
   }
-  const line = Math.min(hit.line, document.lineCount) - 1
-  const start = new vscode.Position(line, columnOf(hit, document.lineAt(line).text))
-  const end = marked ? start.translate(0, matchLength(hit)) : start
-  return vscode.window.showTextDocument(document, { ...options, selection: new vscode.Range(start, end) })
+  const { start } = matchIn(document, hit)
+  return vscode.window.showTextDocument(document, { ...options, selection: new vscode.Range(start, start) })
 }
 
-/** Shows hits while a list is open. `restore` brings back what was shown before, `end` leaves things as they are. */
+function matchIn(document, hit) {
+  const line = Math.min(hit.line, document.lineCount) - 1
+  const start = new vscode.Position(line, columnOf(hit, document.lineAt(line).text))
+  return new vscode.Range(start, start.translate(0, matchLength(hit)))
+}
+
+/**
+ * Shows hits while a list is open. `restore` brings back what was shown before, `end` leaves things as they are.
+ *
+ * The match is marked, not selected: a key that is pressed as the list closes goes to the file that is shown, and would
+ * replace what is selected there.
+ */
 class Preview {
   #before = where()
+  #mark = vscode.window.createTextEditorDecorationType(MARK)
   #shown // the path of the last preview
   #timer
   #isOver = false
@@ -40,7 +51,7 @@ class Preview {
   end() {
     clearTimeout(this.#timer)
     this.#isOver = true
-    return this.#work
+    return this.#then(() => this.#mark.dispose())
   }
 
   restore() {
@@ -53,9 +64,10 @@ class Preview {
     return this.#work
   }
 
-  #open(hit) {
+  async #open(hit) {
     this.#shown = hit.path
-    return openHit(hit, { preview: true, preserveFocus: true }, true)
+    const editor = await openHit(hit, { preview: true, preserveFocus: true })
+    editor?.setDecorations(this.#mark, [matchIn(editor.document, hit)])
   }
 
   async #restore() {

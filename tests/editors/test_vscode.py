@@ -64,10 +64,12 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 
 @pytest.fixture
 def desk(opened: Desk) -> Desk:
-    """The window without files and lists of a former test."""
+    """The window without files and lists of a former test, and the folder as it was at first."""
     opened.window.press("Escape")
     opened.window.run("View: Close All Editors")
     opened.window.see(lambda: opened.window.tab() == "", "no file")
+    texts = {name: opened.tree / name for name in FILES}
+    opened.window.see(lambda: {name: file.read_text() for name, file in texts.items()} == FILES, "the files as written")
     return opened
 
 
@@ -155,12 +157,14 @@ def test_moving_previews_and_escape_takes_it_back(desk: Desk) -> None:
     files = [hit["relative_path"].rpartition("/")[2] for hit in desk.hits("xylophone", typing=True)]
     for file in files:
         desk.window.see(lambda: desk.window.tab() == f"{file}, preview", "a preview")  # noqa: B023  called at once
-        desk.window.see(lambda: "selected" in desk.window.position(), "the match selected")
+        desk.window.see(lambda: desk.window.marked() == 1, "the match marked")
+        assert "selected" not in desk.window.position(), "a key pressed after Escape would replace it"
         desk.window.press("ArrowDown")
     desk.window.press("Escape")
     desk.window.see(lambda: desk.window.tab() == "long.txt", "the file of before")
     desk.window.see(lambda: desk.window.position() == "Ln 2, Col 3001", "its cursor")
     desk.window.see(lambda: desk.window.tabs() == [["long.txt"]], "no preview")
+    assert desk.window.marked() == 0
 
 
 def test_a_killed_daemon_is_started_by_the_next_key(desk: Desk) -> None:

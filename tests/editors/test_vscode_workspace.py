@@ -58,7 +58,7 @@ def test_a_hit_opens_beside_what_was_there_before(window: Window) -> None:
     window.search('"of the second"')
     window.see(lambda: [row.description for row in window.rows()] == ["second/a.md:3"], "the hit alone")
     window.see(lambda: window.tabs() == [["kept.md", "a.md, preview"]], "its preview")
-    window.see(lambda: "selected" in window.position(), "the match selected")
+    window.see(lambda: window.marked() == 1, "the match marked")
     window.page.locator(".quick-input-list .monaco-list-row").first.hover()
     window.page.locator('.quick-input-list .monaco-list-row [aria-label^="Open to the Side"]').first.click()
     window.see(lambda: window.tabs() == [["kept.md"], ["a.md"]], "both files")

@@ -29,7 +29,7 @@ def main() -> None:
             window.see(lambda: len(window.standing()) == 1 and window.standing()[0] != Row("lease", "0"), "the query")
             window.search("renew lease")
             window.see(lambda: "hits" in window.title() and window.tab().endswith(", preview"), "a preview")
-            window.see(lambda: "selected" in window.position(), "the match")
+            window.see(lambda: window.marked() == 1, "the match")
             window.page.screenshot(path=PICTURE)
 
 

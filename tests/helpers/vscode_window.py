@@ -218,6 +218,10 @@ class Window:
         lines = self.page.locator(".editor-instance .view-line").all_text_contents()
         return next((line for each in lines if (line := each.replace("\xa0", " ")).startswith(start)), "")
 
+    def marked(self) -> int:
+        """How many places in editors have a mark of an extension. One is drawn for each line that a place is in."""
+        return self.page.locator('.editor-instance .view-overlays [class*="ced-"]').count()
+
     def position(self) -> str:
         """Where the cursor is, as the status bar says."""
         return self._now('[id="status.editor.selection"]')

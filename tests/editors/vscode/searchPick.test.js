@@ -25,11 +25,16 @@ class QuickPick extends EventEmitter {
 const shown = new QuickPick()
 const opened = []
 const vscode = {
+  ThemeColor: class {},
   ThemeIcon: class {},
   Uri: { file: (path) => path },
   ViewColumn: {},
   commands: { executeCommand: async (_, path) => opened.push(path) },
-  window: { createQuickPick: () => shown, tabGroups: { activeTabGroup: {} } },
+  window: {
+    createQuickPick: () => shown,
+    createTextEditorDecorationType: () => ({ dispose() {} }),
+    tabGroups: { activeTabGroup: {} },
+  },
   workspace: {
     getConfiguration: () => ({ get: (name) => ({ maxResults: 30 })[name] }),
     openTextDocument: () => Promise.reject(new Error('there is no editor here')),
