@@ -153,4 +153,18 @@ DEFECTS: tuple[Defect, ...] = (
         ),
         f"{STDIO}::test_what_would_be_done_twice_is_not_tried_again",
     ),
+    Defect(
+        "link-to-a-client-without-links",
+        "clients of the first versions of the protocol refuse each answer of a search",
+        "livedex_ipc/mcp/mcp_protocol.py",
+        (("        self._links = version != _WITHOUT_LINKS\n", ""),),
+        f"{STDIO}::test_a_client_of_the_first_version_gets_text_alone",
+    ),
+    Defect(
+        "rest-of-a-line-for-ever",
+        "an agent asks for the rest of a long line and gets its beginning again, for ever",
+        "livedex_ipc/mcp/answer_budget.py",
+        (("    if isinstance(line, int) and isinstance(first, int) and line <= first:\n", "    if line is None:\n"),),
+        f"{BUDGET}::test_the_rest_of_a_line_is_not_asked_for_again_and_again",
+    ),
 )

@@ -1,7 +1,8 @@
-"""The Model Context Protocol as a pure function: a message in, an answer, a call or nothing out; both eras.
+"""The Model Context Protocol without a process: a message in, an answer, a call or nothing out; both eras.
 
 A client of the modern era (2026-07-28) names the protocol's version in each request; one of the legacy era begins with
-``initialize``. Invariant: no state is kept between messages, and each request has exactly one answer.
+``initialize``. Invariant: nothing is kept between messages but the version that the last ``initialize`` agreed on, and
+each request has exactly one answer.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ MODERN: Final = ("2026-07-28",)
 LEGACY: Final = ("2025-11-25", "2025-06-18", "2024-11-05")  # the newest first
 # Servers of 2025-03-26 must take batches. Its clients know the version before it, and not always the one after it.
 _INSTEAD: Final = {"2025-03-26": "2024-11-05"}
+_WITHOUT_LINKS: Final = "2024-11-05"  # its clients, and those of 2025-03-26, refuse a whole answer that has a link
 
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
 UNSUPPORTED_VERSION = -32022
@@ -32,13 +34,15 @@ Message = dict[str, object]
 
 
 class Call(NamedTuple):
-    """A call of a tool, to be run. ``progress_token`` None: no progress is wanted."""
+    """A call of a tool, to be run. ``progress_token`` None: no progress is wanted. ``links``: the client knows links to
+    files."""
 
     id: RequestId
     tool: Tool
     arguments: Message
     progress_token: RequestId | None
     modern: bool
+    links: bool
 
 
 class Cancel(NamedTuple):
@@ -59,6 +63,7 @@ class Protocol:
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._instructions = instructions(tools)
+        self._links = True
 
     def take(self, line: bytes) -> Message | Call | Cancel | None:
         """Return what a line of a client leads to; None if nothing is to be done."""
@@ -108,8 +113,10 @@ class Protocol:
         wanted = params.get("protocolVersion")
         if not isinstance(wanted, str):
             raise _RefusedError(INVALID_PARAMS, "initialize needs protocolVersion, a string")
+        version = wanted if wanted in LEGACY else _INSTEAD.get(wanted, LEGACY[0])
+        self._links = version != _WITHOUT_LINKS
         return {
-            "protocolVersion": wanted if wanted in LEGACY else _INSTEAD.get(wanted, LEGACY[0]),
+            "protocolVersion": version,
             "capabilities": {"tools": {}},
             "serverInfo": _SERVER,
             "instructions": self._instructions,
@@ -129,7 +136,7 @@ class Protocol:
         if not isinstance(arguments, dict):
             raise _RefusedError(INVALID_PARAMS, "arguments must be an object")
         token = meta.get("progressToken")
-        return Call(number, tool, arguments, token if is_id(token) else None, modern)
+        return Call(number, tool, arguments, token if is_id(token) else None, modern, modern or self._links)
 
 
 def answer(number: RequestId, result: Message, *, modern: bool) -> Message:

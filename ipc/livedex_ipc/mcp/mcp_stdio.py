@@ -110,7 +110,7 @@ class StdioServer:
     def _outcome(self, call: Call, run: ToolCall) -> Message | None:
         """Return the answer to a call; None if it was cancelled."""
         try:
-            return answer(call.id, run.run(), modern=call.modern)
+            return answer(call.id, run.run(links=call.links), modern=call.modern)
         except CancelledCall:
             return None
         except Exception as error:  # a bug: report it to the agent, and answer the next call

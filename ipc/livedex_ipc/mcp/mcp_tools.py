@@ -25,8 +25,8 @@ class Tool(NamedTuple):
 
     ``changes``: "" if it changes nothing, "index" if it brings the index up to date, "loss" if it takes something away,
     "once" if it adds something and a second call adds nothing, "more" if a second call does more than one.
-    ``guide``: a sentence for the instructions; ``items``: the list of the result that may be cut short, with the fields
-    that an agent needs of each entry (none: all).
+    ``guide``: a sentence for the instructions; ``items``: the list or the object of the result that may be cut short,
+    with the fields that an agent needs of each entry (none: all).
     """
 
     name: str
@@ -166,6 +166,7 @@ _STATUS = Tool(
         **dict.fromkeys(("state", "version"), _TEXT),
         **dict.fromkeys(("files", "chunks", "pending", "skipped", "failed"), _COUNT),
         **dict.fromkeys(("roots", "warnings"), _OBJECTS),
+        **_CUT,
     },
     ("state", "files", "pending", "roots", "warnings"),
     items="roots",
@@ -239,8 +240,11 @@ _CHECK = Tool(
         **dict.fromkeys(("conversation_id", "state"), _TEXT),
         "terminal": {"type": "boolean"},
         "reply": {"type": "object"},
+        "more": _CUT["more"],
     },
     ("conversation_id", "state", "terminal"),
+    items="reply",
+    kept=tuple(_MESSAGE),
 )
 
 _ENTRY = {

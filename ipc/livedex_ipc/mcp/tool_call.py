@@ -25,6 +25,7 @@ _ANSWER_S = 70.0  # a search works for at most 60 s
 _LONG_S = 24 * 3600.0  # a run over everything
 _LINKS = 10  # links to files in one answer
 _IDLE = 4  # connections kept
+_ERROR_CHARS = 2_000  # of a message, which may repeat an argument
 
 
 class CancelledCall(Exception):
@@ -81,12 +82,13 @@ class ToolCall:
             if self._client is not None:
                 self._client.interrupt()
 
-    def run(self) -> Answer:
-        """Return the result of ``tools/call``. Raise CancelledCall."""
+    def run(self, *, links: bool) -> Answer:
+        """Return the result of ``tools/call``, with links to files if the client knows them. Raise CancelledCall."""
         try:
             result = self._result(self._params())
             answer = shortened(self._tool, self._arguments, result)
-            content: list[object] = [{"type": "text", "text": as_text(answer)}, *links(answer.get("hits"))]
+            text = {"type": "text", "text": as_text(answer)}
+            content = [text, *file_links(answer.get("hits"))] if links else [text]
             return {"content": content, "structuredContent": answer, "isError": False}
         except LivedexError as error:
             if self._cancelled:
@@ -150,7 +152,7 @@ def failure(message: str) -> Answer:
     return {"content": [{"type": "text", "text": message}], "isError": True}
 
 
-def links(hits: object) -> list[object]:
+def file_links(hits: object) -> list[dict[str, str]]:
     """Return links to the files of the first hits, each file once."""
     if not isinstance(hits, list):
         return []
@@ -191,4 +193,5 @@ def _advice(error: LivedexError) -> str:
         remedy = "; `status` names the indexed folders; the user adds one with `livedex roots add FOLDER`"
     elif isinstance(error.data, dict) and isinstance(error.data.get("remedy"), str):
         remedy = f"; {error.data['remedy']}"
-    return error.message + remedy
+    message = error.message if len(error.message) <= _ERROR_CHARS else error.message[:_ERROR_CHARS] + "…"
+    return message + remedy

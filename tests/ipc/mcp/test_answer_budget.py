@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,8 +60,51 @@ def test_the_rest_of_a_file_begins_at_a_line() -> None:
 def test_one_entry_too_long_is_cut() -> None:
     chunks = [{"start_line": 1, "end_line": 9, "text": "x" * 90_000}]
     answer: Any = shortened(TOOLS["retrieve"], {}, {"path": "/a", "chunks": chunks, "fresh": True})
-    assert len(answer["chunks"][0]["text"]) == 2_000
-    assert answer["more"]
+    assert 15_000 < len(as_text(answer)) <= MAX_CHARS
+    assert "cut" in answer["more"]
+
+
+@pytest.mark.parametrize(
+    "more", [{"also_at": [f"/{n}/" + "p" * 4000 for n in range(20)]}, {"snippet": "\x00" * 9000, "heading": "h" * 9000}]
+)
+def test_every_field_of_one_entry_counts(more: dict[str, Any]) -> None:
+    answer: Any = shortened(SEARCH, {}, {**result(), "hits": [{**result("a")["hits"][0], **more}]})
+    assert len(as_text(answer)) <= MAX_CHARS
+    assert answer["hits"][0].keys() >= more.keys()
+
+
+def test_a_reply_is_cut() -> None:
+    reply = {"id": 2, "topic": "t", "body": "x" * 200_000, "parent_id": 1, "metadata": {"a": "y" * 60_000}}
+    checked = {"conversation_id": "1", "state": "completed", "terminal": True, "reply": reply}
+    answer: Any = shortened(TOOLS["check"], {}, checked)
+    assert 15_000 < len(as_text(answer)) <= MAX_CHARS
+    assert (answer["reply"]["id"], answer["reply"]["metadata"]) == (2, {})
+    assert "reply was cut" in answer["more"]
+    assert "more" not in shortened(TOOLS["check"], {}, {**checked, "reply": {**reply, "body": "x", "metadata": {}}})
+
+
+def test_many_warnings_are_bounded() -> None:
+    warnings = [{"code": "root_missing", "message": "m" * 900, "remedy": "r"} for _ in range(100)]
+    status = {"state": "degraded", "files": 0, "pending": 0, "roots": [], "warnings": warnings}
+    answer: Any = shortened(TOOLS["status"], {}, status)
+    assert len(as_text(answer)) <= MAX_CHARS
+    assert 1 < len(answer["warnings"]) < 100
+
+
+def test_the_rest_of_a_line_is_not_asked_for_again_and_again() -> None:
+    chunks = [{"start_line": 1, "end_line": 2, "text": "a"}]
+    chunks += [{"start_line": 3, "end_line": 3, "text": "x" * 2000} for _ in range(90)]
+    chunks += [{"start_line": 4, "end_line": 4, "text": "b"}]
+    asked, seen = 1, []
+    while asked:
+        touched = [chunk for chunk in chunks if int(str(chunk["end_line"])) >= asked]
+        answer: Any = shortened(
+            TOOLS["retrieve"], {"start_line": asked}, {"path": "/a", "chunks": touched, "fresh": True}
+        )
+        seen.append(asked)
+        found = re.search(r"start_line (\d+)", answer.get("more", ""))
+        asked = int(found[1]) if found else 0
+    assert seen == [1, 3, 4]
 
 
 def test_the_rest_of_a_topic_begins_after_a_message() -> None:

@@ -110,6 +110,23 @@ def test_a_call_carries_what_it_needs() -> None:
     assert cancelled == Cancel(1)
 
 
+def test_a_client_whose_version_has_no_links_gets_none() -> None:
+    protocol = Protocol(TOOLSETS["core"])
+
+    def links_after(version: str, **meta: object) -> bool:
+        for number, method, params in (
+            (1, "initialize", {"protocolVersion": version}),
+            (2, "tools/call", {"name": "status", "_meta": meta}),
+        ):
+            line = json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+            call = protocol.take(line.encode())
+        assert isinstance(call, Call)
+        return call.links
+
+    assert [links_after(version) for version in ("2024-11-05", "2025-03-26", *LEGACY[:2])] == [False, False, True, True]
+    assert links_after("2024-11-05", **META), "a modern request says for itself what its client knows"
+
+
 @pytest.mark.parametrize("toolset", TOOLSETS)
 def test_the_guide_names_the_tools_that_are_there_and_no_others(toolset: str) -> None:
     names = {tool.name for tool in TOOLSETS[toolset]}

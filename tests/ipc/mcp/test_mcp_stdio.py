@@ -186,6 +186,20 @@ def test_a_legacy_client_is_served_too(indexed: Daemon, tree: Tree) -> None:
         assert "resultType" not in result and result["structuredContent"]["hits"]
 
 
+def test_a_client_of_the_first_version_gets_text_alone(indexed: Daemon) -> None:
+    with McpClient(indexed.home, modern=False) as agent:
+        agent.request("initialize", {"protocolVersion": "2024-11-05"})
+        result = agent.call("search", query="zither")
+        assert result["structuredContent"]["hits"]
+        assert [block["type"] for block in result["content"]] == ["text"]
+
+
+def test_a_long_argument_makes_no_long_message(agent: McpClient) -> None:
+    message = agent.failure("search", query="zither", path="/" + "p" * 100_000)
+    assert len(message) < 3_000
+    assert "livedex roots add" in message
+
+
 def test_it_ends_with_its_client_and_finishes_what_is_under_way(indexed: Daemon) -> None:
     agent = McpClient(indexed.home)
     number = agent.send("tools/call", {"name": "search", "arguments": {"query": "zither"}})
