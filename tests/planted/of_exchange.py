@@ -183,4 +183,19 @@ DEFECTS = (
         ),
         "tests/system/test_exchange_crash.py::test_what_was_acknowledged_survives_a_power_loss",
     ),
+    Defect(
+        "unusable-for-ever",
+        "a file that could not be used for a moment is not used again until the daemon ends",
+        "livedex_daemon/precious/precious_database.py",
+        (("        if not self._is_open or self._was_replaced():\n", "        if self._was_replaced():\n"),),
+        "tests/daemon/exchange/test_exchange_database.py::test_a_file_that_was_unusable_for_a_while_is_used_again",
+    ),
+    Defect(
+        "unsynced-log-trusted",
+        "messages are acknowledged on top of pages that the disk refused, and a power loss takes both",
+        "livedex_daemon/precious/precious_database.py",
+        (("            self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)\n", ""),),
+        "tests/daemon/exchange/test_exchange_database.py"
+        "::test_after_a_write_that_failed_the_log_is_copied_before_it_is_trusted",
+    ),
 )

@@ -65,6 +65,7 @@ class PreciousDatabase:
         self._schema = schema
         self._is_synced = True  # whether each commit waits for the disk
         self._lost_sync = False
+        self._is_open = True
         with self._translated():
             self._db = self._open()
 
@@ -149,20 +150,26 @@ class PreciousDatabase:
 
     def _look_at_file(self) -> None:
         """Open the file again if it or its log is not the one that was opened: commits to a removed file succeed."""
+        if not self._is_open or self._was_replaced():
+            self._is_open = False  # and stays so if the file cannot be used now: the next call tries again
+            self._db.close()
+            self._db = self._open()
+            self._is_open = True
+
+    def _was_replaced(self) -> bool:
         for suffix in _FILES:
             found = _identity(self._path + suffix)
             known = self._identities.get(suffix)
             if known is None and found is not None:
                 self._identities[suffix] = found
             elif found != known:
-                self._db.close()
-                self._db = self._open()
-                return
+                return True
+        return False
 
     def _set_synced(self, durable: bool) -> None:
         if self._lost_sync:
             # The kernel marks pages as written that the disk refused. Copy what is in the log, and sync it again.
-            self._db.pragma("wal_checkpoint(TRUNCATE)")
+            self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             self._lost_sync = False
         if durable != self._is_synced:
             self._db.pragma("synchronous", "full" if durable else "normal")

@@ -150,7 +150,7 @@ class VectorStore:
             self._db.execute(_SWEEP, (now,))
             self._db.execute(_EXPIRE, (now - KEEP_S,))
         self.index.tidy(self._db)
-        self._db.pragma("wal_checkpoint(passive)")
+        fetch(self._db, "PRAGMA wal_checkpoint(PASSIVE)")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

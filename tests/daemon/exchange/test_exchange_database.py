@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import apsw
@@ -90,6 +91,22 @@ def test_a_removed_file_is_not_written_to(tmp_path: Path, suffix: str) -> None:
             assert [message["body"] for message in other.read("a")][-1] == "after"
 
 
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_file_that_was_unusable_for_a_while_is_used_again(tmp_path: Path, is_read: bool) -> None:
+    path, aside = tmp_path / "exchange.db", tmp_path / "aside"
+    with closing(Queue(path)) as queue:
+        queue.publish("a", "before")
+    with closing(Queue(path)) as queue:
+        assert len(queue.read("a")) == 1
+        path.rename(aside)
+        path.write_bytes(b"not a database" * 100)
+        for _ in range(3):
+            with pytest.raises(DatabaseUnusable, match="restore it"):
+                queue.read("a") if is_read else queue.publish("a", "lost")
+        aside.rename(path)
+        assert [message["body"] for message in queue.read("a")] == ["before"]
+
+
 def test_a_failed_block_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "exchange.db"
     with closing(Queue(path)) as queue, closing(PreciousDatabase(str(path), SCHEMA)) as database:
@@ -120,25 +137,50 @@ def test_a_lock_that_stays_is_an_error(tmp_path: Path, monkeypatch: pytest.Monke
         assert other.publish("a", "")["id"] == 1
 
 
+@contextmanager
+def _small_files(limit: int) -> Iterator[None]:
+    """Let no file of this process grow beyond ``limit`` bytes, as on a full disk."""
+    import resource
+    import signal
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, ignored)
+
+
+def _fill(queue: Queue) -> None:
+    with _small_files(1 << 20), pytest.raises(DatabaseUnusable):
+        for _ in range(100):
+            queue.publish("a", "x" * 100_000)
+
+
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="needs a disk of its own")
 def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
-    limit = 1 << 20
-    import resource
-
     with closing(Queue(tmp_path / "exchange.db")) as queue:
         queue.publish("a", "before")
-        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        import signal
-
-        ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
-        try:
-            with pytest.raises(DatabaseUnusable):
-                for _ in range(100):
-                    queue.publish("a", "x" * 100_000)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-            signal.signal(signal.SIGXFSZ, ignored)
+        _fill(queue)
         last = queue.publish("a", "after")["id"]
         found = [message["id"] for message in queue.read("a", limit=1000)]
         assert found == list(range(1, last + 1))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of the size of files")
+def test_after_a_write_that_failed_the_log_is_copied_before_it_is_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "exchange.db"
+    with closing(Queue(path)) as queue, closing(PreciousDatabase(str(path), SCHEMA)) as other:
+        _fill(queue)
+        monkeypatch.setattr(precious_database, "BUSY_S", 0.05)
+        with other.reading() as db:
+            assert db.execute("SELECT count(*) FROM messages").get > 0
+            with pytest.raises(DatabaseUnusable, match="locked"):
+                queue.publish("a", "on top of what may not be on the disk")
+        before = Path(f"{path}-wal").stat().st_size
+        queue.publish("a", "after")
+        assert Path(f"{path}-wal").stat().st_size < before / 2
