@@ -6,6 +6,7 @@ never mistaken for it. The file is never removed, emptied or replaced here.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import stat
@@ -28,7 +29,11 @@ WAL_CHECKPOINT_PAGES: Final = 2_000
 JOURNAL_LIMIT_BYTES: Final = 32 << 20
 
 _FILES: Final = ("", "-wal")
-_DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
+_DAMAGED: Final = (
+    *(apsw.CorruptError, apsw.NotADBError, apsw.FormatError),
+    # What was never written so is read: a text that is not UTF-8 or no JSON, a number twice, a schema without a table.
+    *(UnicodeDecodeError, json.JSONDecodeError, apsw.ConstraintError, apsw.SQLError),
+)
 _UNUSABLE: Final = (
     apsw.FullError,
     apsw.IOError,
@@ -36,6 +41,7 @@ _UNUSABLE: Final = (
     apsw.CantOpenError,
     apsw.PermissionsError,
     apsw.ProtocolError,
+    apsw.NoMemError,
 )
 
 

@@ -40,6 +40,26 @@ def test_a_damaged_file_is_refused_and_kept(tmp_path: Path, content: bytes) -> N
     assert path.read_bytes() == content
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE messages SET body = CAST(x'ff' AS TEXT)",
+        "UPDATE messages SET metadata = '{'",
+        "UPDATE sqlite_sequence SET seq = 0",
+        "DROP TABLE waiting",
+    ],
+)
+def test_damage_inside_is_named(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "exchange.db"
+    with closing(Queue(path)) as queue:
+        queue.publish("a", "")
+        with closing(apsw.Connection(str(path))) as other:
+            other.execute(damage)
+        with pytest.raises(DatabaseUnusable, match="from a backup"):
+            queue.claim("a")
+            queue.publish("a", "")
+
+
 def test_the_file_of_another_program_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "exchange.db"
     db = apsw.Connection(str(path))
