@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from livedex_daemon.knowledge.entry_ranking import ranked
 from livedex_daemon.knowledge.entry_vectors import entry_hash
 from livedex_daemon.knowledge.hot_memory import Candidate, hot_text
 from livedex_daemon.knowledge.memory_query import MemoryQuery, indexed_text, memory_query
-from livedex_daemon.precious.precious_database import PreciousDatabase, Schema, first_row, rows
+from livedex_daemon.precious.precious_database import DatabaseUnusable, PreciousDatabase, Schema, first_row, rows
 from livedex_indexing.hits.answer_json import rfc3339_of_seconds
 from livedex_indexing.query.word_counts import idf_of
 from livedex_indexing.search.meaning import Meaning
@@ -98,8 +99,9 @@ class KnowledgeStore:
         return FoundEntries(found, len(hashes) - len(near))
 
     def _note_use(self, found: list[EntryFields]) -> None:
+        """Count the uses, unless the file cannot be written: on a full disk what was found is found all the same."""
         if found:
-            with self._database.transaction(durable=False) as db:
+            with suppress(DatabaseUnusable), self._database.transaction(durable=False) as db:
                 sql = "UPDATE entries SET uses = uses + 1, used_at = ? WHERE id = ?"
                 db.executemany(sql, [(time.time(), entry["id"]) for entry in found])
 

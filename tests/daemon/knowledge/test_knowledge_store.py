@@ -15,6 +15,7 @@ from livedex_daemon.knowledge.agent_memory import NewEntry
 from livedex_daemon.knowledge.hot_memory import HALF_LIFE_S, Candidate, hot_text
 from livedex_daemon.knowledge.knowledge_store import KnowledgeStore
 from livedex_daemon.knowledge.memory_query import memory_query
+from livedex_daemon.precious import precious_database
 from livedex_daemon.precious.precious_database import DatabaseUnusable
 
 
@@ -101,6 +102,17 @@ def test_a_search_notes_that_entries_were_used(store: KnowledgeStore) -> None:
         entry["content"]: (entry["uses"], entry["used_at"] is None) for entry in store.page(None, None, 9, 0).entries
     }
     assert uses == {"the walrus": (2, False), "the goat": (0, True)}
+
+
+def test_what_cannot_be_noted_is_found(store: KnowledgeStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.add(NewEntry("the walrus"))
+    monkeypatch.setattr(precious_database, "BUSY_S", 0.05)
+    other = apsw.Connection(str(tmp_path / "knowledge.db"))
+    with other:  # nobody else can write
+        other.execute("UPDATE entries SET uses = 5")
+        assert contents(store, "walrus") == ["the walrus"]
+    assert [entry["uses"] for entry in store.search("walrus", 1, None)] == [5]
+    other.close()
 
 
 def test_the_newest_come_without_words(store: KnowledgeStore) -> None:
