@@ -100,8 +100,7 @@ class ToolCall:
         method = METHODS[self._tool.method]
         known = {name: method.params[name] for name in self._tool.params}
         given = {
-            name: _resolved(known[name].type, value) if name in known else value
-            for name, value in self._arguments.items()
+            name: _meant(known[name].type, value) if name in known else value for name, value in self._arguments.items()
         }
         check(self._tool.name, known, given)
         return {**self._tool.defaults, **given}
@@ -168,8 +167,10 @@ def working_folder() -> str:
     return os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
 
 
-def _resolved(kind: str, value: object) -> object:
-    """Return a path, or each of a list of paths, as an absolute one."""
+def _meant(kind: str, value: object) -> object:
+    """Return a path, or each of a list of paths, as an absolute one; 5.0 as 5, which are one integer to JSON Schema."""
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        return int(value)
     if kind == "path" and isinstance(value, str):
         return _absolute(value)
     if kind == "paths" and isinstance(value, list):
