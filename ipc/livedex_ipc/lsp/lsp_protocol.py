@@ -46,6 +46,7 @@ class Protocol:
         self._shut_down = False
         self.encoding: Encoding = "utf-16"
         self.folders: tuple[bytes, ...] = ()  # of the workspace, absolute; searches are limited to them
+        self.editor: int | None = None  # the process whose end is the server's; None: only the end of stdin is
 
     def take(self, message: object) -> Message | SymbolSearch | Cancel | End | None:
         """Return what follows from one message: an answer to send, or something to do; None if nothing does."""
@@ -92,6 +93,9 @@ class Protocol:
         offered = _at(params, "capabilities", "general", "positionEncodings")
         if isinstance(offered, list):
             self.encoding = next((each for each in ENCODINGS if each in offered), "utf-16")
+        editor = params.get("processId")
+        if isinstance(editor, int) and not isinstance(editor, bool) and editor > 0:
+            self.editor = editor
         if _at(params, "initializationOptions", "everywhere") is not True:
             self.folders = _folders(params)
         return answer(

@@ -18,6 +18,7 @@ from livedex_ipc.client import Client, connect_known
 from livedex_ipc.errors import LivedexError, OutsideRoots, ParseError, Unavailable
 from livedex_ipc.framing import Decoder, FrameError, encode, parse
 from livedex_ipc.limits import Limits
+from livedex_ipc.lsp.editor_process import when_ended
 from livedex_ipc.lsp.lsp_protocol import (
     CANCELLED,
     FAILED,
@@ -88,7 +89,14 @@ class Server:
             self._cancel(taken.id)
         elif taken is not None:
             self._write(taken)
+            self._follow_editor()
         return None
+
+    def _follow_editor(self) -> None:
+        """End with the editor's process, also if another one keeps the end of our stdin open."""
+        editor, self._protocol.editor = self._protocol.editor, None
+        if editor is not None:
+            when_ended(editor, lambda: os._exit(1))
 
     def _queue(self, wanted: SymbolSearch) -> None:
         with self._state:

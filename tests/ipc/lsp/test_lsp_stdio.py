@@ -123,6 +123,22 @@ def test_another_program_at_the_socket_is_named(home: Home, editor: Editor) -> N
     assert "is no livedex daemon" in error["message"]
 
 
+def test_it_ends_with_the_process_of_its_editor(editor: Editor) -> None:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        assert "capabilities" in editor.ask("initialize", processId=process.pid)["result"]
+        assert editor.ask("shutdown")["result"] is None, "it lives as long as that process"
+    assert editor.process.wait(30) == 1
+
+
+@pytest.mark.parametrize("number", [2**22 + 1, 2**62, -1, 0, True, "1"])
+def test_a_process_that_is_not_there_ends_nothing(editor: Editor, number: object) -> None:
+    """As for a server in a container, which has numbers of its own."""
+    assert "capabilities" in editor.ask("initialize", processId=number)["result"]
+    assert editor.ask("shutdown")["result"] is None
+    editor.send({"method": "exit"})
+    assert editor.process.wait(30) == 0
+
+
 def test_what_is_no_frame_ends_it(editor: Editor) -> None:
     editor.send_bytes(b"GET / HTTP/1.1\r\n\r\n")
     assert "error" in json.loads(editor.process.stdout.read().split(b"\r\n\r\n")[1])  # type: ignore[union-attr]
