@@ -30,7 +30,7 @@ def symbols(hits: Sequence[HitFields], encoding: Encoding) -> list[Symbol]:
 
 
 def _symbol(hit: HitFields, encoding: Encoding) -> Symbol:
-    start = _units(hit["text"].encode("utf-8", "replace")[: hit["column"] - 1], encoding)
+    start = _start(hit, encoding)
     end = start + _units(_match(hit).encode("utf-8", "replace"), encoding)
     line = hit["line"] - 1
     found: Symbol = {
@@ -55,6 +55,21 @@ def _kind(hit: HitFields) -> int:
     if hit["symbol"]:
         return _FUNCTION
     return _STRING if hit["kind"].startswith("markdown") else _FILE
+
+
+def _start(hit: HitFields, encoding: Encoding) -> int:
+    """Return where the first match begins in its line.
+
+    Of a very long line, ``text`` is the part in the snippet: each byte before it counts as a unit of the client, which
+    is right where the line is ASCII.
+    """
+    text = hit["text"].encode("utf-8", "replace")
+    first = hit["highlights"][0][0] if hit["highlights"] else 0
+    shown = hit["snippet"][:first].rpartition("\n")[2].encode("utf-8", "replace")
+    hidden = hit["column"] - 1 - len(shown)
+    if hidden <= len(text) and text[hidden:].startswith(shown + _match(hit).encode("utf-8", "replace")):
+        return _units(text[: hit["column"] - 1], encoding)
+    return hidden + _units(shown, encoding)
 
 
 def _match(hit: HitFields) -> str:

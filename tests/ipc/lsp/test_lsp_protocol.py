@@ -122,6 +122,18 @@ def test_a_position_counts_what_the_client_counts(encoding: Encoding, start: int
     }
 
 
+@pytest.mark.parametrize(
+    ("encoding", "ahead", "start"),
+    [("utf-8", "\U0001f600 ", 9_005), ("utf-16", "\U0001f600 ", 9_003), ("utf-32", "\U0001f600 ", 9_002),
+     ("utf-16", "", 9_005)],
+)  # fmt: skip
+def test_a_position_in_a_line_of_which_only_a_part_is_known(encoding: Encoding, ahead: str, start: int) -> None:
+    at = len("before\n" + ahead)
+    part = {"text": f"{ahead}find me", "snippet": f"before\n{ahead}find me", "highlights": [[at, at + 4]]}
+    (found,) = symbols([hit(column=9_006, **part)], encoding)
+    assert cast(Any, found)["location"]["range"]["start"]["character"] == start
+
+
 def test_a_definition_is_named_by_its_line_in_its_symbol() -> None:
     (found,) = symbols([hit(kind="code", symbol="Store.open", text="    def open(self):", highlights=[])], "utf-16")
     assert (found["name"], found["kind"], found["containerName"]) == ("def open(self):", 12, "Store.open")
