@@ -14,7 +14,7 @@ DEFECTS: tuple[Defect, ...] = (
         "answer-past-its-budget",
         "an answer is longer than hosts show, and they cut it without a word",
         "livedex_ipc/mcp/answer_budget.py",
-        (("        if budget < 0:\n            break\n", ""),),
+        (("        if left < 0:\n            break\n", ""),),
         f"{BUDGET}::test_no_answer_is_longer_than_its_budget",
     ),
     Defect(
