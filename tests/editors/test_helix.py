@@ -11,7 +11,7 @@ from helpers.support import Home, Tree, wait_until
 
 
 @pytest.mark.parametrize("helix", editors("hx"))
-def test_the_symbol_picker_searches_as_it_is_typed_into(home: Home, tree: Tree, tmp_path: Path, helix: Path) -> None:
+def test_the_symbol_picker_searches_as_it_is_typed_into(home: Home, tree: Tree, helix: Path) -> None:
     tree.write("lease.md", "# Leases\n\nNothing here.\n\nA zither is leased for thirty days.\n")
     tree.write("begin.md", "Begin here.\n")
     home.run("up", str(tree))

@@ -104,7 +104,7 @@ def test_a_list_follows_its_query(home: Home, indexed: Tree, program: Path) -> N
 
 @NEOVIM
 @pytest.mark.shares_daemon
-def test_a_list_that_is_forgotten_follows_no_more(home: Home, daemon: Daemon, indexed: Tree, program: Path) -> None:
+def test_a_list_that_is_forgotten_follows_no_more(home: Home, indexed: Tree, program: Path) -> None:
     with neovim(program, home, indexed.path) as vim:
         vim.type(":LivedexFollow zither\r")
         vim.see("livedex zither (following)")

@@ -102,9 +102,7 @@ def test_the_list_is_the_answer_in_its_order(
         assert in_order(places()) == in_order(expected)
 
 
-def test_a_choice_opens_its_place(
-    home: Home, client: Client, indexed: Tree, init: list[str], picker: Picker, program: Path
-) -> None:
+def test_a_choice_opens_its_place(home: Home, indexed: Tree, init: list[str], picker: Picker, program: Path) -> None:
     with neovim(program, home, indexed.path, init=init) as vim:
         vim.type(":Livedex thirty days\r")
         vim.see("thirty days.")

@@ -126,7 +126,7 @@ def test_the_environment_names_the_socket(server: Serving, monkeypatch: pytest.M
         assert connected.call("server/ping") == {}
 
 
-def test_a_path_that_is_too_long_names_the_limit(tmp_path: Path) -> None:
+def test_a_path_that_is_too_long_names_the_limit() -> None:
     path = "/tmp/" + "x" * (SOCKET_PATH_LIMIT - 5)
     with pytest.raises(InvalidParams, match=str(SOCKET_PATH_LIMIT)):
         connect(path=path)

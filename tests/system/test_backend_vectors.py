@@ -141,7 +141,7 @@ def is_filled(table: Table, tree: Tree) -> None:
 
 
 def test_postgres_orders_by_its_vectors_as_the_exact_cosines_do(
-    postgres: Postgres, place: Place, home: Home, start_daemon: Callable[..., Daemon]
+    postgres: Postgres, place: Place, start_daemon: Callable[..., Daemon]
 ) -> None:
     settings = f'dsn = "{postgres.dsn}"\nschema = "cosines"'
     table = Table(postgres, "cosines")

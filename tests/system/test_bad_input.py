@@ -106,7 +106,7 @@ def refusal(client: Client, method: str, params: dict[str, Any]) -> LivedexError
         ("search/unsubscribe", {"subscription": 99}, 1, "99"),
     ],
 )
-def test_params(client: Client, tree: Tree, method: str, params: dict[str, Any], code: int, names: str) -> None:
+def test_params(client: Client, method: str, params: dict[str, Any], code: int, names: str) -> None:
     error = refusal(client, method, params)
     assert (error.code, names in error.message) == (code, True), error.message
     assert client.call("server/ping") == {}

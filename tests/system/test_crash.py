@@ -90,7 +90,7 @@ def base() -> Iterator[Tree]:
 
 
 @pytest.mark.timeout(30 + 12 * KILLS)
-def test_kill_at_random_instants(base: Tree, home: Home, start_daemon: Callable[..., Daemon]) -> None:
+def test_kill_at_random_instants(base: Tree, start_daemon: Callable[..., Daemon]) -> None:
     work, acknowledged = Workload(base, 11), Acknowledged(base)
     chance = random.Random(5)
     daemon = start_daemon()

@@ -164,6 +164,6 @@ def test_a_daemon_with_waiting_workers_counts_as_idle(daemon: Daemon, client: Cl
     wait_until(lambda: not daemon.running(), what="its end")
 
 
-def test_no_file_is_made_until_there_is_a_message(daemon: Daemon, client: Client, home: Home) -> None:
+def test_no_file_is_made_until_there_is_a_message(client: Client, home: Home) -> None:
     client.call("status")
     assert not (home.data / "exchange.db").exists()

@@ -85,7 +85,7 @@ def test_the_same_script_has_the_same_shapes(
 
 
 def test_postgres_is_restarted_in_the_middle(
-    postgres: Postgres, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
+    postgres: Postgres, tree: Tree, start_daemon: Callable[..., Daemon]
 ) -> None:
     tree.write_all({f"f{number}.txt": f"walrus number{number}\n" for number in range(40)})
     root = f'[[roots]]\npath = "{tree}"\n[index]\nbackend = "postgres"\n'

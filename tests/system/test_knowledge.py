@@ -88,7 +88,7 @@ def test_what_cannot_be_remembered_is_refused(client: Client, content: str, word
     assert client.knowledge_list()["total"] == 0
 
 
-def test_what_was_acknowledged_survives_a_kill(home: Home, start_daemon: Callable[..., Daemon]) -> None:
+def test_what_was_acknowledged_survives_a_kill(start_daemon: Callable[..., Daemon]) -> None:
     daemon = start_daemon()
     with daemon.client() as client:
         for number in range(20):

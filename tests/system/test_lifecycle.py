@@ -9,7 +9,6 @@ import stat
 import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -76,7 +75,7 @@ def test_up_and_down(home: Home, tree: Tree) -> None:
     assert [hit["relative_path"] for hit in home.run_json("search", "alpha")["hits"]] == ["a.txt"]
 
 
-def test_two_homes_side_by_side(home: Home, tree: Tree, tmp_path: Path) -> None:
+def test_two_homes_side_by_side(home: Home, tree: Tree) -> None:
     first = home.run_json("up", str(tree))
     with_own = {"LIVEDEX_HOME": str(home.path / "two")}
     second = home.run_json("status", **with_own)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from helpers.disk_inventory import path_params, raw_path
-from helpers.support import Daemon, Home, Tree, add_root, found, wait_converted, wait_until
+from helpers.support import Home, Tree, add_root, found, wait_converted, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -144,7 +144,7 @@ def test_renames_that_change_only_the_case(indexed: Client, tree: Tree) -> None:
     assert indexed.call("index/audit", {})["differences"] == []
 
 
-def test_a_path_longer_than_the_kernel_takes(daemon: Daemon, indexed: Client, tree: Tree) -> None:
+def test_a_path_longer_than_the_kernel_takes(indexed: Client, tree: Tree) -> None:
     """More than 4,096 bytes: folders are opened one from the other, and those too deep for a watch are polled."""
     depth, part = 60, "f" * 100
     here = os.open(tree.path, os.O_RDONLY)

@@ -73,7 +73,7 @@ def test_a_path_above_the_roots_means_the_roots_in_it(root: Tree, client: Client
     assert found(client, "alpha", path=str(root / "nothing/there")) == []
 
 
-def test_a_path_may_lead_through_a_link(root: Tree, client: Client, home: Home) -> None:
+def test_a_path_may_lead_through_a_link(root: Tree, client: Client) -> None:
     link = root.path.parent / "link"
     link.symlink_to(root.path)
     assert len(found(client, "alpha", path=str(link))) == 3
@@ -110,7 +110,7 @@ def test_a_root_that_is_a_link_is_what_it_names_when_it_is_loaded(
         assert found(client, "firstword secondword") == ["b.txt"]
 
 
-def test_gone_is_not_deleted(root: Tree, client: Client, home: Home) -> None:
+def test_gone_is_not_deleted(root: Tree, client: Client) -> None:
     before, away = chunked(client), root.path.parent / "away"
     root.path.rename(away)
     wait_for(client, "missing")
@@ -216,7 +216,7 @@ def test_a_file_in_the_place_of_a_root_stops_neither_the_start_nor_the_other_roo
         assert chunked(client) == 0
 
 
-def test_a_root_that_is_not_there_yet(start_daemon: Callable[..., Daemon], home: Home, tmp_path: Path) -> None:
+def test_a_root_that_is_not_there_yet(start_daemon: Callable[..., Daemon], tmp_path: Path) -> None:
     later = tmp_path.resolve() / "later"
     with start_daemon(f'[[roots]]\npath = "{later}"\n').client() as client:
         assert states(client) == ["missing"]

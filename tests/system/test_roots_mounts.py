@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from helpers.fault_injection import in_namespaces, inside, needs_namespaces
-from helpers.support import Daemon, Home, Tree, found, wait_until
+from helpers.support import Daemon, Tree, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -116,7 +116,7 @@ def test_mounts_come_and_go(start_daemon: Callable[..., Daemon], mounts: Mounts)
         assert len(found(client, "beta")) == 3
 
 
-def test_a_disk_that_is_not_there_at_the_start(start_daemon: Callable[..., Daemon], mounts: Mounts, home: Home) -> None:
+def test_a_disk_that_is_not_there_at_the_start(start_daemon: Callable[..., Daemon], mounts: Mounts) -> None:
     daemon = start_daemon(mounts.config, wrap=mounts.mounted)
     with daemon.client() as client:
         assert client.call("sync", {"timeout_ms": 60_000})["synced"]

@@ -225,7 +225,7 @@ class Lines:
         return json.loads(self._lines.readline())
 
 
-def test_cancelled_superseded_and_abandoned(client: Client, daemon: Daemon, home: Home, tree: Tree) -> None:
+def test_cancelled_superseded_and_abandoned(daemon: Daemon, home: Home, tree: Tree) -> None:
     with Lines(home).socket:
         pass
     lines, gone = Lines(home), Lines(home)

@@ -59,7 +59,7 @@ def test_a_killed_run_goes_on_where_it_was(
 
 @pytest.mark.parametrize("mode", ["stall", "fail", "busy", "short", "zero", "few", "garbage"])
 def test_a_bad_gateway_leaves_searches_as_they_are(
-    tree: Tree, home: Home, daemon: Daemon, client: Client, gateway: FakeGateway, mode: str
+    tree: Tree, home: Home, client: Client, gateway: FakeGateway, mode: str
 ) -> None:
     tree.write("a.md", "a vessel in the harbour\n")
     add_root(client, tree)

@@ -113,7 +113,7 @@ def test_who_came_early_is_served_though_the_socket_is_lost(
     wait_until(lambda: home.server_pid() == daemon.pid, NOTICED_S, what="a socket to come in by")
 
 
-def test_the_folder_is_removed(home: Home, tmp_path: Path, start_daemon: Callable[..., Daemon]) -> None:
+def test_the_folder_is_removed(home: Home, start_daemon: Callable[..., Daemon]) -> None:
     folder = home.path / "run"
     home.socket = folder / "s.sock"
     daemon = start_daemon(LIVEDEX_SOCKET=str(home.socket))

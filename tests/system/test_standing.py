@@ -69,7 +69,7 @@ def test_what_happens_to_files_is_reported(client: Client, follow: Callable[...,
     assert alpha.held == now(client, "alpha")
 
 
-def test_only_what_has_all_of_it_is_reported(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
+def test_only_what_has_all_of_it_is_reported(follow: Callable[..., Following], tree: Tree) -> None:
     both = follow("alpha the beta ext:txt")
     assert both.names == set()
     tree.write_all({"a.txt": "alpha\n", "b.txt": "beta\n", "c.md": "alpha beta\n"})
@@ -177,7 +177,7 @@ def test_by_file_the_first_chunk_represents_all(client: Client, follow: Callable
     assert len(files.held) == 3 and files.last("added")["start_line"] > 900
 
 
-def test_an_ended_query_is_sent_nothing(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
+def test_an_ended_query_is_sent_nothing(follow: Callable[..., Following], tree: Tree) -> None:
     ended, other = follow("alpha"), follow("alpha")
     with pytest.raises(NotFound):
         other.client.call("search/unsubscribe", {"subscription": ended.id})

@@ -10,7 +10,7 @@ import pytest
 
 from helpers.fault_injection import with_code
 from helpers.subscription_client import Following
-from helpers.support import Daemon, Home, Tree, add_root
+from helpers.support import Daemon, Tree, add_root
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -64,7 +64,7 @@ def test_the_first_index_of_a_root_is_told(client: Client, daemon: Daemon, tree:
 
 
 @pytest.mark.breaks_daemon
-def test_what_is_saved_while_no_daemon_runs(home: Home, tree: Tree, start_daemon: Callable[..., Daemon]) -> None:
+def test_what_is_saved_while_no_daemon_runs(tree: Tree, start_daemon: Callable[..., Daemon]) -> None:
     daemon = start_daemon()
     with daemon.client() as client:
         add_root(client, tree)

@@ -88,7 +88,7 @@ def test_an_ignore_file_that_does_not_count_is_said(client: Client, tree: Tree) 
     assert warning["code"] == "ignore_file" and str(tree / ".gitignore") in warning["message"] and warning["remedy"]
 
 
-def test_a_run_says_what_it_could_not_look_at(client: Client, home: Home, tree: Tree, tmp_path: Path) -> None:
+def test_a_run_says_what_it_could_not_look_at(client: Client, tree: Tree, tmp_path: Path) -> None:
     gone = Tree(tmp_path / "gone")
     gone.write("b.txt", "secondword\n")
     tree.write("a.txt", "firstword\n")

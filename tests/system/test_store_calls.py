@@ -63,7 +63,7 @@ def assert_refused(client: Client, tree: Tree) -> None:
     assert error.value.code == 4 and "index.db" in error.value.message
 
 
-def test_another_program_holds_the_lock(indexed: Client, tree: Tree, home: Home, daemon: Daemon) -> None:
+def test_another_program_holds_the_lock(indexed: Client, tree: Tree, home: Home) -> None:
     with closing(sqlite3.connect(home.data / "index.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         tree.write("f0.txt", "changedword\n")

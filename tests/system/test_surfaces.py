@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from helpers.answer_shapes import ANY, TIME, faults
-from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, wait_ready
+from helpers.support import LIVEDEX, Home, Tree, add_root, wait_ready
 from livedex_ipc.client import Client
 from livedex_ipc.methods import METHODS
 
@@ -274,7 +274,7 @@ def test_the_rule_that_decided_is_named(root: Tree, client: Client, home: Home) 
     assert client.call("files/explain", {"path": str(root / "code.py")})["rule"]["line"] == 3
 
 
-def test_json_of_a_command_is_the_result_of_its_method(root: Tree, client: Client, home: Home) -> None:
+def test_json_of_a_command_is_the_result_of_its_method(root: Tree, home: Home) -> None:
     code = str(root / "code.py")
     commands: dict[tuple[str, ...], Any] = {
         ("status",): STATUS,
@@ -302,7 +302,7 @@ def test_json_of_a_command_is_the_result_of_its_method(root: Tree, client: Clien
     assert shown["roots"]["origin"] == "file"
 
 
-def test_exit_codes(root: Tree, client: Client, home: Home) -> None:
+def test_exit_codes(root: Tree, home: Home) -> None:
     expected = {
         ("search", "alpha"): 0,
         ("search", "nothinglikeit"): 1,
@@ -357,7 +357,7 @@ def test_names_that_are_not_text_go_round(root: Tree, client: Client, home: Home
     assert json.loads(run("index", "--json", "--force", path))["indexed"] == 1
 
 
-def test_names_that_look_like_options(root: Tree, client: Client, home: Home) -> None:
+def test_names_that_look_like_options(root: Tree, home: Home) -> None:
     root.write("-n.txt", "dashword")
     for words in (["why"], ["retrieve"], ["index", "--force"], ["delete"]):
         command = [str(LIVEDEX), *words, "--", "-n.txt"]
@@ -367,7 +367,7 @@ def test_names_that_look_like_options(root: Tree, client: Client, home: Home) ->
     assert b"--" in refused.stderr
 
 
-def test_people_and_machines(root: Tree, client: Client, home: Home) -> None:
+def test_people_and_machines(root: Tree, home: Home) -> None:
     assert home.run("search", "alpha").stdout != home.run("search", "alpha", "--json").stdout
     assert json.loads(home.run("search", "alpha", "--files", "--json").stdout)["hits"]
     lines = home.run("search", "alpha", "lang:python", "--vimgrep", "--path", str(root / "code.py")).stdout
@@ -379,7 +379,7 @@ def test_people_and_machines(root: Tree, client: Client, home: Home) -> None:
     assert answered.stderr.startswith("livedex: no root contains /etc/passwd")
 
 
-def test_counts_add_up_after_every_kind_of_change(root: Tree, client: Client, daemon: Daemon) -> None:
+def test_counts_add_up_after_every_kind_of_change(root: Tree, client: Client) -> None:
     def adds_up() -> int:
         assert client.call("sync")["synced"]
         status, total = client.call("status"), client.call("files/list")["total"]

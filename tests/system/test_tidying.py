@@ -152,9 +152,7 @@ def pieces(index: Path) -> int:
         return int(db.execute("SELECT count(DISTINCT segid) FROM postings_idx").get)
 
 
-def test_searches_go_on_over_what_is_left_of_a_damaged_index(
-    client: Client, tree: Tree, home: Home, daemon: Daemon
-) -> None:
+def test_searches_go_on_over_what_is_left_of_a_damaged_index(client: Client, tree: Tree, home: Home) -> None:
     many = 3000
     tree.write_all({f"d{number % 30}/f{number}.txt": f"some words and number{number}\n" for number in range(many)})
     add_root(client, tree)

@@ -58,7 +58,7 @@ def until(process: subprocess.Popen[str], what: str, name: str) -> dict[str, Any
     return read
 
 
-def test_an_event_a_line(watch: Watch, client: Client, tree: Tree) -> None:
+def test_an_event_a_line(watch: Watch, tree: Tree) -> None:
     watching = watch("alpha", "--json", "--path", str(tree.path))
     first = event(watching)
     assert set(first) == {"event", "hit", "generation"}

@@ -56,7 +56,7 @@ def run(main: Callable[[World], Coroutine[Any, Any, None]], *, long_s: float) ->
     asyncio.run(in_world())
 
 
-def test_a_read_for_which_no_thread_starts_keeps_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_for_which_no_thread_starts_keeps_no_place() -> None:
     async def main(world: World) -> None:
         world.threads.close()  # without any thread
         for _ in range(PLACES + LONG_PLACES + 1):

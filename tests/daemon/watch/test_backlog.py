@@ -92,7 +92,7 @@ def test_what_is_waited_for_is_not_put_off(backlog: Backlog) -> None:
     assert released == [2]
 
 
-def test_what_is_handed_back_is_taken_again_with_whoever_waits_for_it(backlog: Backlog, clock: Clock) -> None:
+def test_what_is_handed_back_is_taken_again_with_whoever_waits_for_it(backlog: Backlog) -> None:
     called: list[str] = []
     backlog.mark((1, b"a"), Mark(tree=True))
     backlog.mark((1, b"b"))

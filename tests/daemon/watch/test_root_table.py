@@ -52,7 +52,7 @@ def test_roots_inside_a_folder(table: RootTable) -> None:
     assert {found.id for found in table.inside(b"/n")} == {2}
 
 
-def test_only_the_topmost_of_what_is_polled_is_walked(table: RootTable) -> None:
+def test_only_the_topmost_of_what_is_polled_is_walked() -> None:
     polled = root(1, b"/n")
     polled.state = "online"
     assert polled.watching == "native"

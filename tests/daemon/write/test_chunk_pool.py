@@ -60,9 +60,7 @@ def outcomes(pool: Pool, count: int) -> dict[str, Outcome]:
 
 
 @pytest.mark.parametrize("bulk", [False, True])
-def test_each_kind_of_file_has_its_outcome(
-    make: Callable[..., Pool], root: Root, folder: Path, marks: ForgottenFiles, bulk: bool
-) -> None:
+def test_each_kind_of_file_has_its_outcome(make: Callable[..., Pool], root: Root, folder: Path, bulk: bool) -> None:
     (folder / "text.txt").write_text("some text\n")
     (folder / "binary.dat").write_bytes(b"a\0b")
     (folder / "large.txt").write_bytes(b"x" * (POLICY.max_file_size + 1))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -226,7 +225,7 @@ def test_an_endless_line_does_not_count_and_is_reported() -> None:
     assert rules.fault is not None and "4,096" in rules.fault
 
 
-def test_case_makes_no_difference_where_git_knows_none(tmp_path: Path) -> None:
+def test_case_makes_no_difference_where_git_knows_none() -> None:
     rules = RuleFile.parse("x", b"FOO\n*.Txt\n[A-C]x\n[[:upper:]]9\nDir/Sub\n", fold=True)
     for path in (b"foo", b"Foo", b"A.TXT", b"bX", b"q9", b"dir/sub", b"DIR/SUB"):
         assert matches(rules, path), path

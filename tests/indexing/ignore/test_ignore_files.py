@@ -294,7 +294,7 @@ def test_one_that_has_settled_is_not_read_again(tree: Tree, rules: Rules) -> Non
 
 
 def test_an_outside_file_that_had_just_changed_is_read_again(
-    tree: Tree, user: Tree, rules: Rules, monkeypatch: pytest.MonkeyPatch
+    user: Tree, rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user.write(".config/git/ignore", "*.q\n")
     real = external_files.Source.state

@@ -163,7 +163,7 @@ def test_core_excludes_file_is_found_as_git_finds_it(
     assert user_excludes(environ).path == expected
 
 
-def test_the_user_s_own_files_may_be_links(tree: Tree, user: Tree, rules: Rules) -> None:
+def test_the_user_s_own_files_may_be_links(user: Tree, rules: Rules) -> None:
     user.write("dotfiles/ignore", "x\n")
     user.write("dotfiles/gitconfig", "[core]\nexcludesfile = ~/link\n")
     (user / "link").symlink_to("dotfiles/ignore")

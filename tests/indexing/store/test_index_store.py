@@ -59,7 +59,7 @@ def test_inode_numbers_of_64_bits(rig: Rig) -> None:
     assert (rig.store.roots()[0].dev, rig.store.roots()[0].ino) == (2**64 - 1, 2**63)
 
 
-def test_generation_grows_by_one_with_each_visible_transaction(rig: Rig, tmp_path: Path) -> None:
+def test_generation_grows_by_one_with_each_visible_transaction(rig: Rig) -> None:
     start = rig.store.generation
     with rig.store.transaction():
         rig.store.put_files([rig.row(b"a", "one")])

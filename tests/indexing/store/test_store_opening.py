@@ -73,7 +73,7 @@ def test_what_is_no_index_is_refused_and_left_as_it_was(tmp_path: Path, spoil: C
     assert (path.read_bytes() if path.is_file() else None) == before
 
 
-def test_an_index_of_a_newer_schema_is_refused_byte_for_byte(rig: Rig, tmp_path: Path) -> None:
+def test_an_index_of_a_newer_schema_is_refused_byte_for_byte(rig: Rig) -> None:
     rig.put(b"a", "one")
     rig.store.close()
     db = apsw.Connection(rig.path)

@@ -184,7 +184,7 @@ def test_calls_run_side_by_side(indexed: Daemon, agent: McpClient) -> None:
         assert not agent.reply(number)["result"]["isError"]
 
 
-def test_a_legacy_client_is_served_too(indexed: Daemon, tree: Tree) -> None:
+def test_a_legacy_client_is_served_too(indexed: Daemon) -> None:
     with McpClient(indexed.home, modern=False) as agent:
         assert agent.request("initialize", {"protocolVersion": "2025-06-18"})["protocolVersion"] == "2025-06-18"
         agent.notify("notifications/initialized", {})

@@ -244,7 +244,7 @@ def test_it_goes_on_after_the_daemon_was_killed(daemon: Daemon, tree: Tree, live
     assert terminal.end()[0] == 130
 
 
-def test_without_a_daemon_it_says_so_and_ends_on_escape(home: Home, live: Start) -> None:
+def test_without_a_daemon_it_says_so_and_ends_on_escape(live: Start) -> None:
     terminal = live("--no-spawn")
     terminal.see(lambda text: "no daemon" in text and "livedex up" in text)
     terminal.type("\x1b")
@@ -252,7 +252,7 @@ def test_without_a_daemon_it_says_so_and_ends_on_escape(home: Home, live: Start)
 
 
 @pytest.mark.parametrize("name", ["dumb", "", "no-such-terminal"])
-def test_a_terminal_that_cannot_draw_is_refused_with_the_remedy(home: Home, live: Start, name: str) -> None:
+def test_a_terminal_that_cannot_draw_is_refused_with_the_remedy(live: Start, name: str) -> None:
     terminal = live(env={"TERM": name})
     assert terminal.end()[0] == 4
     assert "use `livedex search QUERY`" in terminal.text().replace("\n", "")
