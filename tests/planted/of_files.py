@@ -6,6 +6,7 @@ from planted.defect import Defect
 
 TREE = "tests/indexing/disk/test_tree.py"
 READING = "tests/indexing/disk/test_tree_reading.py"
+ANY_CASE = "tests/system/test_names_in_any_case.py"
 RECONCILE = "tests/daemon/write/test_reconcile.py"
 QUARANTINE = "tests/system/test_quarantine.py"
 
@@ -25,6 +26,34 @@ DEFECTS = (
         "livedex_daemon/write/inspector.py",
         (("self._cancel(root.id, partial(is_at_or_below, folders=paths))", "pass"),),
         f"{INSPECTOR}::test_a_file_that_is_gone_leaves_no_row_that_was_decided_before",
+    ),
+    Defect(
+        "old-case-stays",
+        "a file whose name changes its case stays listed under the old name where the system opens it by both",
+        "livedex_daemon/write/inspector.py",
+        (("stat = self._spelling.stat(root.path, path, entry.last_at)", "stat = tree.stat(root.path, path)"),),
+        f"{ANY_CASE}::test_a_file_that_is_renamed_in_case_only_has_one_row",
+    ),
+    Defect(
+        "old-case-came-back",
+        "what is gone under its old case is taken for a file that came back",
+        "livedex_daemon/write/second_look.py",
+        (("return stat_as_spelled(root.path, path) is None", "return tree.stat(root.path, path) is None"),),
+        f"{ANY_CASE}::test_a_file_that_is_renamed_in_case_only_has_one_row",
+    ),
+    Defect(
+        "old-case-of-a-folder-walked",
+        "a folder whose name changed its case is walked under both names",
+        "livedex_daemon/write/walk.py",
+        (("stat = stat_as_spelled(self.root.path, path)", "stat = tree.stat(self.root.path, path)"),),
+        f"{ANY_CASE}::test_names_that_changed_their_case_while_no_daemon_ran_have_one_row",
+    ),
+    Defect(
+        "spelling-by-an-old-listing",
+        "a name is taken for listed by a listing from before it changed",
+        "livedex_indexing/disk/spelling.py",
+        (("known.begun_at > since and name in known.names", "name in known.names"),),
+        "tests/indexing/disk/test_spelling.py::test_one_listing_serves_all_changes_before_it",
     ),
     Defect(
         "settled-by-its-commit",
