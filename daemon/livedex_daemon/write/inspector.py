@@ -22,7 +22,7 @@ from livedex_daemon.write.read_errors import ReadErrors
 from livedex_daemon.write.second_look import denied_folder, is_gone, is_indexed_folder, may_list
 from livedex_daemon.write.walk import Changes, TreeWalk, WalkTools, Work
 from livedex_indexing.disk import tree
-from livedex_indexing.disk.spelling import Spelling, stat_as_spelled
+from livedex_indexing.disk.listed_names import ListedNames, stat_as_listed
 from livedex_indexing.ignore import rules
 from livedex_indexing.model import Stat
 from livedex_indexing.relpath import is_at_or_below, is_within, parent
@@ -50,7 +50,7 @@ class Inspector:
         self._walks: deque[TreeWalk] = deque()
         self._departed: list[tuple[Root, Entry]] = []
         self._busy: dict[Key, Work] = {}
-        self._spelling = Spelling()
+        self._names = ListedNames()
         self._walked: tuple[TreeWalk, tuple[int, int, int]] | None = None  # the last walk, and the removals after it
 
     def is_busy(self, key: Key) -> bool:
@@ -95,7 +95,7 @@ class Inspector:
             self._start_walk(root, folder.rpartition(b"/")[0], entry)
             return
         try:
-            stat = self._spelling.stat(root.path, path, entry.last_at)
+            stat = self._names.stat(root.path, path, entry.last_at)
         except tree.Denied:
             folder = denied_folder(root, path)
             if not folder:
@@ -117,7 +117,7 @@ class Inspector:
     def _came_or_went(self, root: Root, path: bytes) -> bool:
         """Return False only for a marker that was there before. One that a rule shuts out never has a row."""
         try:
-            return self._store.file(root.id, path) is None or stat_as_spelled(root.path, path) is None
+            return self._store.file(root.id, path) is None or stat_as_listed(root.path, path) is None
         except tree.Denied:
             return False  # its folder is looked at instead
 
@@ -181,7 +181,7 @@ class Inspector:
                 continue
             max_size = self._pool.policy.max_file_size
             try:
-                found = self._spelling.stat(root.path, twin.path, entry.last_at) if twin.path != path else None
+                found = self._names.stat(root.path, twin.path, entry.last_at) if twin.path != path else None
                 if found is None or (found.ino, found.dev) != (stat.ino, stat.dev):
                     continue
                 work = examine(PresentFile(root, twin.path, found, twin), entry, max_size, self.changes, time.time())

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from livedex_daemon.watch.root_table import Root
 from livedex_indexing.disk import tree
-from livedex_indexing.disk.spelling import stat_as_spelled
+from livedex_indexing.disk.listed_names import stat_as_listed
 
 
 def is_gone(root: Root, path: bytes) -> bool:
     try:
-        return stat_as_spelled(root.path, path) is None
+        return stat_as_listed(root.path, path) is None
     except (tree.Denied, tree.ReadFailed):
         return False
 
@@ -22,7 +22,7 @@ def is_indexed_folder(root: Root, path: bytes) -> bool:
     try:
         if not root.belongs(path) or root.rules.explain(path, True) is not None:
             return False
-        stat = stat_as_spelled(root.path, path)
+        stat = stat_as_listed(root.path, path)
     except (tree.Denied, tree.ReadFailed):
         return True
     return stat is not None and stat.kind == "folder"

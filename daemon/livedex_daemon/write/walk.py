@@ -20,10 +20,10 @@ from livedex_daemon.write.plan_check import PlanCheck
 from livedex_daemon.write.policy import Policy
 from livedex_daemon.write.reconcile import Keep, Read, decide, same_suffix
 from livedex_indexing.disk import tree
+from livedex_indexing.disk.listed_names import stat_as_listed
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.disk.settled import is_settled
-from livedex_indexing.disk.spelling import stat_as_spelled
 from livedex_indexing.disk.tree import Denied, Missing, ReadFailed
 from livedex_indexing.ignore.rules import RULE_NAMES
 from livedex_indexing.model import FileRow, FileState, KnownState, Stat
@@ -387,7 +387,7 @@ class TreeWalk:
 
     def _is_there(self, path: bytes) -> bool:
         try:
-            stat = stat_as_spelled(self.root.path, path)
+            stat = stat_as_listed(self.root.path, path)
         except Denied:
             return True  # somewhere above it: its listing will say so
         return stat is not None and stat.kind == "folder"

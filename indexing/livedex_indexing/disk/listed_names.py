@@ -31,7 +31,7 @@ class _Listing(NamedTuple):
     names: frozenset[bytes]
 
 
-class Spelling:
+class ListedNames:
     """Describes paths that are spelled as on the disk. Keeps the last listings; call it from one thread."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -45,9 +45,9 @@ class Spelling:
         system calls more where a name has one spelling; elsewhere a listing, which serves all paths in its folder.
         """
         found = tree.stat(root, rel)
-        return found if found is None or self._is_spelled(root, rel, since) else None
+        return found if found is None or self._is_as_listed(root, rel, since) else None
 
-    def _is_spelled(self, root: bytes, rel: bytes, since: float) -> bool:
+    def _is_as_listed(self, root: bytes, rel: bytes, since: float) -> bool:
         while rel:
             above, name = split(rel)
             if not _has_other_names(root, rel):
@@ -72,15 +72,15 @@ class Spelling:
         return name in names
 
 
-def stat_as_spelled(root: bytes, rel: bytes) -> Stat | None:
-    """Describe an entry as ``Spelling.stat`` does, by a listing of now. Raises Denied, ReadFailed."""
-    return Spelling().stat(root, rel)
+def stat_as_listed(root: bytes, rel: bytes) -> Stat | None:
+    """Describe an entry as ``ListedNames.stat`` does, by a listing of now. Raises Denied, ReadFailed."""
+    return ListedNames().stat(root, rel)
 
 
 def _has_other_names(root: bytes, rel: bytes) -> bool:
     """Whether the entry is found by a name in another case or Unicode form too, be it another link to it."""
     above, name = split(rel)
-    others = other_spellings(name).difference(REMOTE.inside(root, above))
+    others = other_names(name).difference(REMOTE.inside(root, above))
     if not others:
         return False
     try:
@@ -89,7 +89,7 @@ def _has_other_names(root: bytes, rel: bytes) -> bool:
         return False
 
 
-def other_spellings(name: bytes) -> frozenset[bytes]:
+def other_names(name: bytes) -> frozenset[bytes]:
     """Return names that a file system which ignores case or Unicode forms takes for the same; none for a number."""
     spellings = {name.swapcase()}
     if not name.isascii():

@@ -10,7 +10,7 @@ import pytest
 
 from helpers.any_case import in_any_case
 from livedex_indexing.disk import beneath
-from livedex_indexing.disk.spelling import Spelling, other_spellings, stat_as_spelled
+from livedex_indexing.disk.listed_names import ListedNames, other_names, stat_as_listed
 
 
 @pytest.fixture
@@ -45,37 +45,37 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_a_name_that_is_the_only_one_needs_no_listing(root: bytes, listed: list[int]) -> None:
-    assert stat_as_spelled(root, b"Sub/Name.txt") is not None
-    assert stat_as_spelled(root, b"Sub/name.txt") is None
+    assert stat_as_listed(root, b"Sub/Name.txt") is not None
+    assert stat_as_listed(root, b"Sub/name.txt") is None
     assert listed == []
 
 
 def test_hard_links_that_differ_in_case_are_both_listed(root: bytes) -> None:
     os.link(root + b"/Sub/Name.txt", root + b"/Sub/nAME.TXT")
-    assert stat_as_spelled(root, b"Sub/Name.txt") is not None
-    assert stat_as_spelled(root, b"Sub/nAME.TXT") is not None
+    assert stat_as_listed(root, b"Sub/Name.txt") is not None
+    assert stat_as_listed(root, b"Sub/nAME.TXT") is not None
 
 
 @pytest.mark.usefixtures("any_case")
 @pytest.mark.parametrize("path", [b"Sub/name.txt", b"Sub/NAME.TXT", b"sub/Name.txt", b"SUB", b"SUB/NAME.txt"])
 def test_another_case_is_no_entry(root: bytes, path: bytes) -> None:
-    assert stat_as_spelled(root, path) is None
-    assert stat_as_spelled(root, b"Sub/Name.txt") is not None
-    assert stat_as_spelled(root, b"Sub") is not None
+    assert stat_as_listed(root, path) is None
+    assert stat_as_listed(root, b"Sub/Name.txt") is not None
+    assert stat_as_listed(root, b"Sub") is not None
 
 
 @pytest.mark.usefixtures("any_case")
 def test_one_listing_serves_all_changes_before_it(root: bytes, listed: list[int]) -> None:
     now = 10.0
-    spelling = Spelling(lambda: now)
+    names = ListedNames(lambda: now)
     for number in range(20):
         Path(os.fsdecode(root), f"f{number}").touch()
     for number in range(20):
-        assert spelling.stat(root, b"f%d" % number, since=9.0) is not None
+        assert names.stat(root, b"f%d" % number, since=9.0) is not None
     assert len(listed) == 1
     os.rename(root + b"/f1", root + b"/F1")
-    assert spelling.stat(root, b"f1", since=10.0) is None, "the change came after the listing"
-    assert spelling.stat(root, b"F1", since=9.0) is not None
+    assert names.stat(root, b"f1", since=10.0) is None, "the change came after the listing"
+    assert names.stat(root, b"F1", since=9.0) is not None
 
 
 @pytest.mark.usefixtures("any_case")
@@ -84,7 +84,7 @@ def test_a_folder_that_cannot_be_listed_proves_nothing(root: bytes, monkeypatch:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "listdir", refuse)
-    assert stat_as_spelled(root, b"Sub/Name.txt") is not None
+    assert stat_as_listed(root, b"Sub/Name.txt") is not None
 
 
 @pytest.mark.parametrize(
@@ -98,4 +98,4 @@ def test_a_folder_that_cannot_be_listed_proves_nothing(root: bytes, monkeypatch:
     ],
 )
 def test_the_names_that_may_be_taken_for_the_same(name: bytes, others: set[bytes]) -> None:
-    assert other_spellings(name) == others
+    assert other_names(name) == others
