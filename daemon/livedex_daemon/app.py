@@ -346,7 +346,7 @@ class App:
 
 def load_config(locations: Locations) -> Config:
     REMOTE.renew()  # before a root's path is touched
-    return configuration.load(locations.config_path, own_folders=locations.own_folders)
+    return configuration.load(locations.config_path)
 
 
 def set_up_logs(locations: Locations, config: Config) -> None:

@@ -230,8 +230,8 @@ class Reloader:
             await self._apply(config, first=False)
 
     def _load(self) -> Config:
-        places, accepted = self._locations, {root.configured for root in self._current.config.roots}
-        return configuration.load(places.config_path, own_folders=places.own_folders, accepted=accepted)
+        accepted = {root.configured for root in self._current.config.roots}
+        return configuration.load(self._locations.config_path, accepted=accepted)
 
     async def _load_plugins(self, config: Config) -> bool:
         """Load plugins, which may take its time, on a thread; return whether anything changed."""

@@ -237,7 +237,7 @@ DEFECTS = (
         "root-that-is-a-file-ends-the-start",
         "a file in the place of one root keeps the daemon from its start",
         "livedex_daemon/app.py",
-        (("own_folders=locations.own_folders)", "own_folders=locations.own_folders, accepted=())"),),
+        (("load(locations.config_path)", "load(locations.config_path, accepted=())"),),
         f"{ROOTS}::test_a_file_in_the_place_of_a_root_stops_neither_the_start_nor_the_other_roots",
     ),
     Defect(
@@ -263,7 +263,7 @@ DEFECTS = (
         "root-that-is-a-file-refused-later",
         "a reload that does not touch a root is refused because a file took its place",
         "livedex_daemon/config_reload.py",
-        (("own_folders=places.own_folders, accepted=accepted)", "own_folders=places.own_folders, accepted=())"),),
+        (("config_path, accepted=accepted)", "config_path, accepted=())"),),
         f"{ROOTS}::test_a_file_in_the_place_of_a_root_stops_neither_the_start_nor_the_other_roots",
     ),
     Defect(

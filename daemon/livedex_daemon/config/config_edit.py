@@ -14,7 +14,7 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from livedex_daemon.config import root_folders, toml_splice
 from livedex_daemon.config.config_check import Fault, check, read_toml
@@ -30,7 +30,7 @@ LOCK_WAIT_S = 5.0  # edits take milliseconds
 _LOCK_RETRY_S = 0.02
 
 
-def add_root(config: str, root: str, ignore: Sequence[str] = (), *, env: Mapping[str, str] = os.environ) -> bool:
+def add_root(config: str, root: str, ignore: Sequence[str] = ()) -> bool:
     """Add ``root`` (absolute, or with ``~``) to the file at ``config``, which is created if it is missing.
 
     A folder that is a root already gets those patterns of ``ignore`` that it lacks. Return False if nothing was
@@ -39,7 +39,7 @@ def add_root(config: str, root: str, ignore: Sequence[str] = (), *, env: Mapping
     """
     try:
         root.encode()
-        real = root_folders.resolve(root, env, locate().own_folders).path
+        real = root_folders.resolve(root, locate().own_folders).path
     except UnicodeEncodeError:
         raise InvalidParams(f"{root!a} is not UTF-8: a configuration cannot name it", {"field": "path"}) from None
     except ValueError as fault:
@@ -50,22 +50,22 @@ def add_root(config: str, root: str, ignore: Sequence[str] = (), *, env: Mapping
         raise InvalidParams(f"ignore {fault}", {"field": "ignore"}) from None
     if not root_folders.is_folder(real):
         raise InvalidParams(f"{root} is not a folder", {"field": "path"})
-    written = root_folders.expand(root, env)
-    written = root_folders.from_home(real if ".." in written.split("/") else os.path.normpath(written), env)
+    written = root_folders.expand(root)
+    written = root_folders.from_home(real if ".." in written.split("/") else os.path.normpath(written))
 
     def edit(content: bytes | None) -> bytes:
         text = template() if content is None else document_of(content, config).layout.text
-        roots = parse(text, path=config, env=env).roots
+        roots = parse(text, path=config).roots
         there = _root_at(roots, real)
         if there is None:
             return toml_splice.with_root(text, written, ignore).encode()
         added = [pattern for pattern in dict.fromkeys(ignore) if pattern not in there.ignore]
         return (toml_splice.with_ignore(text, roots.index(there), added) if added else text).encode()
 
-    return _edit(config, edit, env)
+    return _edit(config, edit)
 
 
-def remove_root(config: str, root: str, *, env: Mapping[str, str] = os.environ) -> None:
+def remove_root(config: str, root: str) -> None:
     """Remove ``root``, by any spelling of its path, from the file.
 
     A root whose folder is gone, or has become a file, is found too. Raises NotFound if it is not a root,
@@ -76,18 +76,18 @@ def remove_root(config: str, root: str, *, env: Mapping[str, str] = os.environ) 
         document = document_of(content or b"", config)
         entries = check(document).roots
         for spellings in (_as_written, _as_resolved):  # a link to another root must not remove that one
-            wanted = spellings(root, env)
+            wanted = spellings(root)
             for entry in entries:
-                if wanted & spellings(entry.path, env):
+                if wanted & spellings(entry.path):
                     return toml_splice.without_root(document.layout.text, entry.number).encode()
-        parse(content or b"", path=config, env=env)  # a fault in the file may have hidden the root
+        parse(content or b"", path=config)  # a fault in the file may have hidden the root
         shown = os.fsencode(root).decode("utf-8", "replace")
         raise NotFound(f"{shown} is not a root; `livedex roots list` lists the roots", {"path": shown})
 
-    _edit(config, edit, env)
+    _edit(config, edit)
 
 
-def replace(config: str, old: bytes | None, new: bytes, *, env: Mapping[str, str] = os.environ) -> bool:
+def replace(config: str, old: bytes | None, new: bytes) -> bool:
     """Replace the file with ``new`` if its content still is ``old`` (None: if there still is no file).
 
     Return False if the two are equal. Raises Conflict if another process changed the file since, ConfigInvalid if
@@ -99,10 +99,10 @@ def replace(config: str, old: bytes | None, new: bytes, *, env: Mapping[str, str
             raise Conflict(f"{config} was changed by another program in the meantime", {"path": config})
         return new
 
-    return _edit(config, edit, env)
+    return _edit(config, edit)
 
 
-def set_text(config: str, table: str, name: str, value: str, *, env: Mapping[str, str] = os.environ) -> bool:
+def set_text(config: str, table: str, name: str, value: str) -> bool:
     """Set one text in the file, which is created if it is missing. Return True if the file changed.
 
     Raises ConfigInvalid if the file has a fault, Unavailable if it cannot be written.
@@ -112,7 +112,7 @@ def set_text(config: str, table: str, name: str, value: str, *, env: Mapping[str
         text = template() if content is None else document_of(content, config).layout.text
         return toml_splice.with_text(text, table, name, value).encode()
 
-    return _edit(config, edit, env)
+    return _edit(config, edit)
 
 
 def roots_in(content: bytes) -> frozenset[str]:
@@ -126,26 +126,26 @@ def _root_at(roots: Sequence[RootConfig], real: str) -> RootConfig | None:
     return None if index is None else roots[index]
 
 
-def _as_written(path: str, env: Mapping[str, str]) -> set[str]:
+def _as_written(path: str) -> set[str]:
     """Return the path as written and, if it means anything, as an absolute path."""
     with contextlib.suppress(ValueError):
-        return {path, os.path.normpath(root_folders.expand(path, env))}
+        return {path, os.path.normpath(root_folders.expand(path))}
     return {path}
 
 
-def _as_resolved(path: str, env: Mapping[str, str]) -> set[str]:
+def _as_resolved(path: str) -> set[str]:
     """Return the real path, if the path means anything."""
     with contextlib.suppress(ValueError):
-        return {root_folders.real_path(root_folders.expand(path, env)).path}
+        return {root_folders.real_path(root_folders.expand(path)).path}
     return set()
 
 
-def _edit(config: str, edit: Callable[[bytes | None], bytes], env: Mapping[str, str]) -> bool:
+def _edit(config: str, edit: Callable[[bytes | None], bytes]) -> bool:
     """Apply ``edit`` to the file's bytes (None: there is no file) under its lock. Return True if the file changed."""
     try:
         target = os.path.realpath(config)
         while read(config) is None:
-            new = _checked(edit(None), b"", config, env)
+            new = _checked(edit(None), b"", config)
             make_missing(os.path.dirname(target))
             if _written(target, new, 0o600, _claim):
                 return True
@@ -154,7 +154,7 @@ def _edit(config: str, edit: Callable[[bytes | None], bytes], env: Mapping[str, 
             new = edit(old)
             if new == old:
                 return False
-            return _written(target, _checked(new, old, config, env), stat.S_IMODE(os.fstat(fd).st_mode), os.replace)
+            return _written(target, _checked(new, old, config), stat.S_IMODE(os.fstat(fd).st_mode), os.replace)
     except ConfigFileError as fault:
         raise Unavailable(str(fault), {"path": config}) from None
     except OSError as fault:
@@ -192,8 +192,8 @@ def _lock(descriptor: int, target: str, give_up: float) -> None:
             time.sleep(_LOCK_RETRY_S)
 
 
-def _checked(content: bytes, old: bytes, config: str, env: Mapping[str, str]) -> bytes:
-    parse(content, path=config, env=env, accepted=roots_in(old))
+def _checked(content: bytes, old: bytes, config: str) -> bytes:
+    parse(content, path=config, accepted=roots_in(old))
     return content
 
 

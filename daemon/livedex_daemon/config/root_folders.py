@@ -15,7 +15,7 @@ import pwd
 import re
 import stat
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -51,7 +51,7 @@ class RealRoot(NamedTuple):
         return self._replace(path=self.written, is_taken=True)
 
 
-def expand(path: str, env: Mapping[str, str]) -> str:
+def expand(path: str) -> str:
     """Return ``path`` as an absolute path: a leading ``~`` or ``~user`` is expanded, links are not resolved.
 
     Raises ValueError with the reason if the path is ambiguous. Variables are not expanded: a service manager may
@@ -59,7 +59,7 @@ def expand(path: str, env: Mapping[str, str]) -> str:
     """
     if not path or "\0" in path:
         raise ValueError("must be the path of a folder, neither empty nor with a NUL")
-    expanded = _home(path, env) if path.startswith("~") else path
+    expanded = _home(path) if path.startswith("~") else path
     variable = _VARIABLE.search(expanded)
     if variable and not _call(expanded, os.path.lexists):
         raise ValueError(f"variables are not expanded: write the value of {variable[0]}, or begin with ~")
@@ -68,12 +68,12 @@ def expand(path: str, env: Mapping[str, str]) -> str:
     return expanded
 
 
-def from_home(path: str, env: Mapping[str, str]) -> str:
+def from_home(path: str) -> str:
     """Return an absolute path as a person writes it: with ``~`` if it lies below the home folder that ``~`` means."""
-    home = env.get("HOME", "").rstrip("/")
+    home = os.environ.get("HOME", "").rstrip("/")
     below = path.removeprefix(home + "/")
     short = f"~/{below}"
-    return short if home and below != path and expand(short, env) == path else path
+    return short if home and below != path and expand(short) == path else path
 
 
 def real_path(path: str) -> RealPath:
@@ -92,13 +92,13 @@ def is_folder(path: str) -> bool:
         return False
 
 
-def resolve(path: str, env: Mapping[str, str], own_folders: Sequence[str], *, may_be_taken: bool = False) -> RealRoot:
+def resolve(path: str, own_folders: Sequence[str], *, may_be_taken: bool = False) -> RealRoot:
     """Return the real path of a configured root; ``own_folders`` are livedex's own.
 
     ``may_be_taken``: what took the place of the folder is a state of the root, as a missing folder is.
     Raises ValueError if the root can never be watched.
     """
-    expanded = expand(path, env)
+    expanded = expand(path)
     root = RealRoot(*real_path(expanded), "/" + "/".join(part for part in expanded.split("/") if part not in ("", ".")))
     refusal = _refusal(root.path, own_folders)
     if refusal is not None:
@@ -156,10 +156,10 @@ def same_as(path: str, others: Iterable[str]) -> int | None:
     return None
 
 
-def _home(path: str, env: Mapping[str, str]) -> str:
+def _home(path: str) -> str:
     user, slash, rest = path[1:].partition("/")
     try:
-        home = (env.get("HOME") or pwd.getpwuid(os.getuid()).pw_dir) if not user else pwd.getpwnam(user).pw_dir
+        home = (os.environ.get("HOME") or pwd.getpwuid(os.getuid()).pw_dir) if not user else pwd.getpwnam(user).pw_dir
     except KeyError:
         raise ValueError(f"no home folder is known for ~{user}") from None
     return home.rstrip("/") + slash + rest or "/"

@@ -5,7 +5,6 @@ Invariant: every ``Config`` is valid and immutable. A reload creates a new one; 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -176,37 +175,32 @@ class SettingRow(TypedDict):
 
 def load(
     path: str,
-    env: Mapping[str, str] = os.environ,
-    own_folders: Sequence[str] | None = None,
     *,
     accepted: Collection[str] | None = None,
 ) -> Config:
     """Read and check the file; a missing one means the defaults.
 
-    ``env`` gives the home folder for ``~``; ``own_folders`` may contain no root (None: this process's own folders).
     ``accepted``: roots as written (None: all) that were accepted before: one is missing, and no fault, if a file or a
     link to another root is now in its place. Raises ConfigInvalid with all faults at once.
     """
-    return parse(_content(path), path=path, env=env, own_folders=own_folders, accepted=accepted)
+    return parse(_content(path), path=path, accepted=accepted)
 
 
 def parse(
     text: str | bytes,
     *,
     path: str = "config.toml",
-    env: Mapping[str, str] = os.environ,
-    own_folders: Sequence[str] | None = None,
     accepted: Collection[str] | None = None,
 ) -> Config:
     """Check a configuration's text as ``load`` does; ``path`` is only for messages."""
     content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    return _config(document_of(content, path), path, env, own_folders, accepted)
+    return _config(document_of(content, path), path, accepted)
 
 
-def settings(path: str, env: Mapping[str, str] = os.environ) -> dict[str, SettingRow]:
+def settings(path: str) -> dict[str, SettingRow]:
     """Return every setting in effect by its dotted key. Raises ConfigInvalid as ``load`` does."""
     document = document_of(_content(path), path)
-    _config(document, path, env, None, None)
+    _config(document, path, None)
     found = {key: _shown(document, key, document.data.get(key), []) for key in (ROOTS, STANDING)}
     for key, setting in SETTINGS.items():
         group, name = key.split(".")
@@ -236,7 +230,7 @@ def invalid(faults: list[Fault], path: str) -> ConfigInvalid:
 
 
 def _roots(
-    entries: list[RootEntry], env: Mapping[str, str], own_folders: Sequence[str], accepted: Collection[str] | None
+    entries: list[RootEntry], own_folders: Sequence[str], accepted: Collection[str] | None
 ) -> tuple[list[RootConfig], list[Fault]]:
     """Return the roots, and the faults of those that cannot be one. A path that was accepted before is no fault if it
     now leads to another root's folder: it is a missing root of its own."""
@@ -245,7 +239,7 @@ def _roots(
     for entry in entries:
         may_be_taken = accepted is None or entry.path in accepted
         try:
-            found.append((entry, root_folders.resolve(entry.path, env, own_folders, may_be_taken=may_be_taken)))
+            found.append((entry, root_folders.resolve(entry.path, own_folders, may_be_taken=may_be_taken)))
         except ValueError as error:
             faults.append(_root_fault(entry, str(error)))
     roots: list[RootConfig] = []
@@ -285,13 +279,10 @@ def _content(path: str) -> bytes:
 def _config(
     document: Document,
     path: str,
-    env: Mapping[str, str],
-    own_folders: Sequence[str] | None,
     accepted: Collection[str] | None,
 ) -> Config:
     checked = check(document)
-    own = locate().own_folders if own_folders is None else own_folders
-    roots, root_faults = _roots(checked.roots, env, own, accepted)
+    roots, root_faults = _roots(checked.roots, locate().own_folders, accepted)
     faults = [*checked.faults, *root_faults]
     if faults:
         raise invalid(sorted(faults, key=lambda fault: (fault.line or 0, fault.column or 0)), path)

@@ -65,6 +65,6 @@ class LocalExchange:
 def open_exchange() -> Exchange:
     """Open the exchange of this home, with the limits of its configuration. Raises ConfigInvalid or Unavailable."""
     places = locate()
-    config = settings.load(places.config_path, own_folders=places.own_folders)
+    config = settings.load(places.config_path)
     make_private(places.data_dir)
     return Exchange(places.exchange_db, config.exchange)

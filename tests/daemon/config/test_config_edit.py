@@ -87,10 +87,9 @@ def test_patterns_are_added_to_a_root(file: Path, folder: Path, written: str, ig
 
 def test_a_root_below_the_home_folder_is_written_with_a_tilde(file: Path, user: Path) -> None:
     (user / "notes").mkdir(exist_ok=True)
-    env = {"HOME": str(user)}
-    config_edit.add_root(str(file), str(user / "notes"), env=env)
+    config_edit.add_root(str(file), str(user / "notes"))
     assert tomllib.loads(file.read_text())["roots"] == [{"path": "~/notes"}]
-    assert settings.load(str(file), env).roots[0].path == str((user / "notes").resolve())
+    assert settings.load(str(file)).roots[0].path == str((user / "notes").resolve())
 
 
 def test_paths_are_written_as_given_but_tidy(file: Path, folder: Path, user: Path) -> None:

@@ -28,7 +28,7 @@ def register(registry):
 
 
 def config(folder: Path, more: str = "") -> Config:
-    return settings.parse(f'[plugins]\npaths = ["{folder}"]\n{more}', own_folders=[])
+    return settings.parse(f'[plugins]\npaths = ["{folder}"]\n{more}')
 
 
 def test_a_factory_gets_the_settings_of_its_plugin(tmp_path: Path) -> None:
