@@ -232,6 +232,7 @@ class App:
             "watchdog": reports.feed_watchdog,
             "restart": self._restart.run,
             "status_line": reports.follow_status,
+            "log": logs.keep_trying,
         }
         return [SupervisedTask(name, run) for name, run in runs.items()]
 

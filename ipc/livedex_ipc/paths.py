@@ -6,6 +6,7 @@ calls this module; a test compares the two), and ``LIVEDEX_HOME`` puts all of th
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -141,6 +142,11 @@ def _user_home() -> str:
     import pwd
 
     return pwd.getpwuid(os.getuid()).pw_dir
+
+
+def remedy_for(error: OSError, otherwise: str) -> str:
+    """Return what to do about a file that cannot be made or written."""
+    return "free some space on its disk" if error.errno in (errno.ENOSPC, errno.EDQUOT) else otherwise
 
 
 def make_missing(folder: str) -> None:

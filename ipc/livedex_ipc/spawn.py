@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import IO, Any, TypeVar
 
 from livedex_ipc.errors import LivedexError, NoDaemon, Unavailable, from_wire
-from livedex_ipc.paths import make_missing
+from livedex_ipc.paths import make_missing, remedy_for
 
 POLL_S = 0.01  # between two attempts to connect
 RIVAL_S = 0.25  # between two starts while another daemon has locked the home and does not answer
@@ -157,7 +157,7 @@ def _make_folder(folder: str) -> None:
 
 def _unusable(path: str, error: OSError) -> Unavailable:
     message = f"the daemon cannot be started: {path}: {error.strerror}"
-    remedy = "make its folder writable, or set LIVEDEX_HOME to another one"
+    remedy = remedy_for(error, "make its folder writable, or set LIVEDEX_HOME to another one")
     return Unavailable(f"{message}; {remedy}", {"path": path})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from planted.defect import Defect
 
 REPLACED = "tests/system/test_replaced_roots.py"
+DISK = "tests/system/test_store_faults_disk.py"
 
 DEFECTS = (
     Defect(
@@ -62,5 +63,33 @@ DEFECTS = (
         "livedex_daemon/config/config_edit.py",
         (("for spellings in (_as_written, _as_resolved):", "for spellings in (_as_resolved, _as_written):"),),
         "tests/daemon/config/test_config_edit.py::test_removing_a_link_to_another_root_keeps_that_one",
+    ),
+    Defect(
+        "log-ends-the-start",
+        "a log folder that cannot be written keeps the daemon from its start",
+        "livedex_daemon/process/locations.py",
+        (("with contextlib.suppress(FolderUnwritable):", "with contextlib.suppress(KeyError):"),),
+        f"{DISK}::test_a_log_that_cannot_be_written_is_a_warning_until_it_can",
+    ),
+    Defect(
+        "stderr-without-a-log",
+        "a daemon whose log has no room ends once the client that started it no longer reads its stderr",
+        "livedex_daemon/process/logs.py",
+        (("        except OSError:\n            handle =", "        except KeyError:\n            handle ="),),
+        f"{DISK}::test_a_log_without_room_at_the_start",
+    ),
+    Defect(
+        "log-not-tried-again",
+        "a log that could not be written is not tried again before the next event",
+        "livedex_daemon/app.py",
+        (('            "log": logs.keep_trying,\n', ""),),
+        f"{DISK}::test_a_log_that_cannot_be_written_is_a_warning_until_it_can",
+    ),
+    Defect(
+        "full-disk-is-a-traceback",
+        "a first start for whose index there is no room ends with a traceback",
+        "livedex_indexing/store/database.py",
+        (("        if db.in_transaction:  # SQLite has", "        if True:  # SQLite has"),),
+        f"{DISK}::test_a_first_start_on_a_full_disk_says_so_and_the_next_one_works",
     ),
 )

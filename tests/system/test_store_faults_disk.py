@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from helpers.fault_injection import Disk, injected, needs_namespaces, with_small_disk
-from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_until
+from helpers.fault_injection import Disk, in_namespaces, injected, inside, needs_namespaces, with_small_disk
+from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, codes, found, wait_until
 from livedex_ipc.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -145,3 +147,61 @@ def test_a_full_disk_of_the_log_costs_lines_only(home: Home, tree: Tree, start_d
         assert client.call("status")["state"] == "ready"
     disk.free()
     assert daemon.stop() == 0
+
+
+@needs_namespaces
+def test_a_log_that_cannot_be_written_is_a_warning_until_it_can(
+    home: Home, tree: Tree, start_daemon: Callable[..., Daemon]
+) -> None:
+    tree.write("a.txt", "firstword\n")
+    log = home.path / "log"
+    read_only = in_namespaces('mkdir -p "$1"; mount -t tmpfs -o ro,mode=0700 tmpfs "$1"', str(log))
+    daemon = start_daemon(wrap=read_only)
+    with daemon.client() as client:
+        add_root(client, tree)
+        assert found(client, "firstword") == ["a.txt"]
+        (warning,) = client.call("status")["warnings"]
+        assert (warning["code"], str(home.log) in warning["message"]) == ("log_unavailable", True)
+        assert client.call("status")["state"] == "ready", "no promise depends on the log"
+        assert "config_applied" in home.stderr.read_text()
+        inside(daemon, 'mount -o remount,rw "$1"', log)
+        wait_until(lambda: codes(client) == set(), HEALED_S, what="a log")
+        assert "log_lines_lost" in Path(f"/proc/{daemon.pid}/root{home.log}").read_text()
+    assert daemon.stop() == 0
+
+
+def in_full_disk(home: Home, folder: Path, options: str, script: str) -> subprocess.CompletedProcess[str]:
+    """Run a shell's script where ``folder`` ($1) is a disk with these options and no free space."""
+    mount = f'mkdir -p "$1"; mount -t tmpfs -o {options},mode=0700 tmpfs "$1"'
+    env = {**home.env, "PATH": f"{Path(LIVEDEX).parent}{os.pathsep}{home.env['PATH']}"}
+    command = [*in_namespaces(mount, str(folder)), "sh", "-ec", script, "sh", str(folder)]
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=60)
+
+
+@needs_namespaces
+@pytest.mark.parametrize("options", ["nr_inodes=1", "size=4k"])
+def test_a_log_without_room_at_the_start(home: Home, tree: Tree, options: str) -> None:
+    """The client that starts the daemon passes a stderr that nobody reads later."""
+    tree.write("a.txt", "firstword\n")
+    home.config.write_text(f'[[roots]]\npath = "{tree}"\n')
+    fill = 'head -c 5000 /dev/zero > "$1/full" || true\n'
+    script = f"{fill} livedex sync && livedex search firstword && livedex --json status && livedex down"
+    done = in_full_disk(home, home.path / "log", options, script)
+    assert (done.returncode, "1 hit in 1 file" in done.stdout) == (0, True), done.stderr
+    assert '"log_unavailable"' in done.stdout
+
+
+@needs_namespaces
+@pytest.mark.parametrize("options", ["nr_inodes=1", *(f"size={kib}k" for kib in (4, 40, 100, 180, 260))])
+def test_a_first_start_on_a_full_disk_says_so_and_the_next_one_works(home: Home, tree: Tree, options: str) -> None:
+    tree.write("a.txt", "firstword\n")
+    home.config.write_text(f'[[roots]]\npath = "{tree}"\n')
+    script = """! livedex status
+        mount -o remount,size=50m,nr_inodes=1000 "$1"
+        livedex sync && livedex search firstword && livedex --json status && livedex down"""
+    done = in_full_disk(home, home.data, options, script)
+    assert done.returncode == 0, done.stderr + home.logs()
+    (told,) = done.stderr.splitlines()
+    assert (str(home.data) in told, "free some space on" in told) == (True, True), told
+    assert "1 hit in 1 file" in done.stdout
+    assert '"state":"ready"' in done.stdout and '"warnings":[]' in done.stdout

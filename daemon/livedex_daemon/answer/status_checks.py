@@ -21,6 +21,7 @@ from livedex_daemon.documents.lane import Lane
 from livedex_daemon.embedding.embedding_thread import EmbeddingThread
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.plugin_host.plugin_host import PluginHost
+from livedex_daemon.process import logs
 from livedex_daemon.process.restart import Restart
 from livedex_daemon.process.socket_guard import SocketGuard
 from livedex_daemon.process.supervision import Part
@@ -153,6 +154,14 @@ def _stuck(state: DaemonState) -> Warnings:
     return [warning("stuck", message, "see that its disk answers and the file rests; else `livedex down`, then up")]
 
 
+def _lost_log(_state: DaemonState) -> Warnings:
+    file = logs.log_file()
+    if file is None or file.fault is None:
+        return []
+    message = f"the log {file.baseFilename} cannot be written ({file.fault}): its lines go to stderr"
+    return [warning("log_unavailable", message, "free some space on its disk, or make its folder writable")]
+
+
 def _no_chunk_worker(state: DaemonState) -> Warnings:
     fault = state.pool.worker_fault
     if fault is None:
@@ -273,6 +282,7 @@ CHECKS: Final[tuple[Callable[[DaemonState], Warnings], ...]] = (  # in the order
     _dead_worker,
     _dead_threads,
     _stuck,
+    _lost_log,
     _no_chunk_worker,
     _no_parse_worker,
     _standing_waits,

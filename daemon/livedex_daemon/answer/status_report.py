@@ -21,8 +21,8 @@ from livedex_ipc.wire_results import AnswerWarning, RootFields, ServerState, Sta
 
 HARMLESS = frozenset(  # these do not break a promise
     (
-        "backend_vectors", "embedder_unavailable", "files_failed", "parser_missing", "pipeline_unavailable",
-        "plugin_refused",
+        "backend_vectors", "embedder_unavailable", "files_failed", "log_unavailable", "parser_missing",
+        "pipeline_unavailable", "plugin_refused",
     )
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ import shutil
 import stat
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from shlex import quote
 
@@ -45,8 +45,8 @@ def configuration() -> Iterator[Check]:
 def folders() -> Iterator[Check]:
     """livedex's own folders and files: only the user may enter, read or write them."""
     places = locate()
-    for folder in dict.fromkeys((places.data_dir, places.log_dir)):
-        yield _folder(folder)
+    yield _folder(places.data_dir, failed)
+    yield _folder(places.log_dir, warning)  # without a log the daemon does its work
     loose = list(islice(_loose_files(places), _NAMED + 1))
     if loose:
         named = ", ".join(loose[:_NAMED]) + (", …" if len(loose) > _NAMED else "")
@@ -162,7 +162,7 @@ def _root(root: RootConfig) -> Check:
     return ok("root", root.path)
 
 
-def _folder(folder: str) -> Check:
+def _folder(folder: str, unwritable: Callable[[str, str, str], Check]) -> Check:
     """Check one of livedex's own folders. A missing folder is ok if it can be created."""
     fix = "make it writable, or set LIVEDEX_HOME to another folder"
     fault = unusable_path(folder)
@@ -170,7 +170,7 @@ def _folder(folder: str) -> Check:
         above = _existing(folder)
         if os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK):
             return ok("folders", f"{folder} (the daemon creates it at its start)")
-        return failed("folders", f"livedex cannot write to {above} to create {folder}", fix)
+        return unwritable("folders", f"livedex cannot write to {above} to create {folder}", fix)
     if fault is None:
         found = os.lstat(folder)
         fault = unsafe(folder, found)
@@ -178,7 +178,7 @@ def _folder(folder: str) -> Check:
         message, _, remedy = fault.partition(": ")
         return failed("folders", message, remedy)
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-        return failed("folders", f"livedex cannot write to {folder}", fix)
+        return unwritable("folders", f"livedex cannot write to {folder}", fix)
     if found.st_mode & 0o077:
         mode = stat.S_IMODE(found.st_mode)
         return warning("folders", f"{folder} is open to others (mode {mode:04o})", f"run `chmod 700 {quote(folder)}`")

@@ -17,6 +17,7 @@ from livedex_indexing.store.database import IndexDamaged, IndexNewer, IndexUnwri
 from livedex_indexing.store.index_store import OnChange, Store, ignore_change
 from livedex_indexing.store.set_aside import keep_folder
 from livedex_ipc.errors import Unavailable
+from livedex_ipc.paths import remedy_for
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +84,8 @@ class HomeLock:
                 {"pid": int(pid) if pid.isdigit() else None},
             ) from None
         except OSError as error:
-            raise Unavailable(f"{path} cannot be locked: {error.strerror}", {"path": path}) from error
+            remedy = remedy_for(error, "make its folder writable, or set LIVEDEX_HOME to another one")
+            raise Unavailable(f"{path} cannot be locked: {error.strerror}; {remedy}", {"path": path}) from error
         with contextlib.suppress(OSError):  # on a full disk the pid is not known; the lock holds
             os.ftruncate(self._handle, 0)
             os.pwrite(self._handle, b"%d\n" % os.getpid(), 0)

@@ -5,6 +5,8 @@ Invariant: after ``prepare`` every folder is a real one, owned by this user and 
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import stat
 from dataclasses import dataclass
@@ -76,10 +78,17 @@ class Locations:
         """Create the folders for data, log and cookies. Raises Unavailable with the folder and the remedy.
 
         A folder that others may read is closed; one that others may write is refused, because its files may be
-        theirs. The socket's folder is created on binding, the configuration's on writing.
+        theirs. The socket's folder is created on binding, the configuration's on writing. Without a log the daemon
+        does its work.
         """
-        for folder in (self.data_dir, self.log_dir, self.cookie_dir):
-            make_private(folder)
+        make_private(self.data_dir)
+        with contextlib.suppress(FolderUnwritable):
+            make_private(self.log_dir)
+        make_private(self.cookie_dir)
+
+
+class FolderUnwritable(Unavailable):
+    """A folder of livedex's own cannot be made or written."""
 
 
 def locate() -> Locations:
@@ -109,8 +118,8 @@ def locate() -> Locations:
 def make_private(folder: str) -> None:
     """Create ``folder`` and its missing parents, 0700 regardless of the umask; check an existing one.
 
-    Raises Unavailable if it cannot be created or written, is a link or not a folder, belongs to another user, is
-    writable by others, or has a path that is not UTF-8.
+    Raises FolderUnwritable if it cannot be created or written, Unavailable if it is a link or not a folder, belongs to
+    another user, is writable by others, or has a path that is not UTF-8.
     """
     if (unusable := unusable_path(folder)) is not None:
         raise Unavailable(unusable, {"path": os.fsencode(folder).decode("utf-8", "replace")})
@@ -123,9 +132,9 @@ def make_private(folder: str) -> None:
         if stat.S_IMODE(found.st_mode) != paths.PRIVATE_MODE:
             os.chmod(folder, paths.PRIVATE_MODE)
     except OSError as fault:
-        raise _unwritable(folder, fault.strerror or str(fault)) from None
+        raise _unwritable(folder, fault) from None
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise _unwritable(folder, "it cannot be written")  # a read-only file system
+        raise _unwritable(folder, OSError(errno.EROFS, "it cannot be written"))
 
 
 def unusable_path(folder: str) -> str | None:
@@ -154,6 +163,7 @@ def unsafe(folder: str, found: os.stat_result) -> str | None:
     return None
 
 
-def _unwritable(folder: str, reason: str) -> Unavailable:
-    remedy = "make it writable, or set LIVEDEX_HOME to another folder"
-    return Unavailable(f"livedex cannot keep its files in {folder}: {reason}; {remedy}", {"path": folder})
+def _unwritable(folder: str, fault: OSError) -> FolderUnwritable:
+    remedy = paths.remedy_for(fault, "make it writable, or set LIVEDEX_HOME to another folder")
+    message = f"livedex cannot keep its files in {folder}: {fault.strerror or fault}; {remedy}"
+    return FolderUnwritable(message, {"path": folder})

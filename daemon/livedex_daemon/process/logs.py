@@ -1,10 +1,12 @@
 """Writes the daemon's log: one event per line, to its file, and to stderr if a supervisor or a terminal reads it.
 
-Invariant: above debug level no file text and no query is logged. The fields of an event have constant keys.
+Invariant: above debug level no file text and no query is logged. The fields of an event have constant keys. A log that
+cannot be written ends nothing.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import logging.handlers
 import os
@@ -13,17 +15,50 @@ import sys
 import time
 from io import TextIOWrapper
 
+from livedex_daemon.process import tick
+from livedex_daemon.process.locations import make_private
+from livedex_ipc.errors import Unavailable
 from livedex_service import journal
 
 MAX_BYTES = 10 << 20
 BACKUPS = 5
 
 
-class _PrivateFile(logging.handlers.RotatingFileHandler):
+class LogFile(logging.handlers.RotatingFileHandler):
     """A log file rotated at 10 MiB, with five backups, private to the user regardless of the umask.
 
-    On a full disk lines are lost and the daemon goes on.
+    Lines that cannot be written are counted, and given to ``elsewhere`` if it is not None. ``fault`` says why the last
+    one could not be written; None if it could.
     """
+
+    def __init__(self, path: str, elsewhere: logging.Handler | None) -> None:
+        super().__init__(path, maxBytes=MAX_BYTES, backupCount=BACKUPS, delay=True)
+        self.fault: str | None = None
+        self._elsewhere = elsewhere
+        self._lost = 0
+        self._is_trial = False
+
+    def try_again(self) -> None:
+        """If the last line could not be written, try to write how many were lost. Make a missing folder again."""
+        if self.fault is None:
+            return
+        with contextlib.suppress(Unavailable):
+            make_private(os.path.dirname(self.baseFilename))
+        record = logging.makeLogRecord(
+            {"name": __name__, "levelno": logging.WARNING, "levelname": "WARNING", "msg": "log_lines_lost"}
+        )
+        record.lines = self._lost
+        with self.lock or contextlib.nullcontext():
+            self._is_trial = True
+            self.handle(record)
+            self._is_trial = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one line."""
+        before, self.fault = self.fault, None
+        super().emit(record)
+        if self.fault is None and before is not None:
+            self._lost = 0
 
     def _open(self) -> TextIOWrapper:
         handle = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -35,34 +70,66 @@ class _PrivateFile(logging.handlers.RotatingFileHandler):
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
             super().handleError(record)
+            return
+        self.fault = error.strerror or str(error)
+        stream, self.stream = self.stream, None  # what it holds back would follow later, a second time
+        with contextlib.suppress(OSError):
+            if stream is not None:
+                stream.close()
+        if self._is_trial:
+            return
+        self._lost += 1
+        if self._elsewhere is not None:
+            self._elsewhere.handle(record)
 
 
-def set_up(path: str, level: str) -> None:
-    """Log to ``path``, and to stderr if stderr is the journal or a terminal."""
+def set_up(path: str, level: str) -> LogFile:
+    """Log to ``path``, and to stderr if stderr is the journal or a terminal, or if ``path`` cannot be written."""
     root = logging.getLogger()
     for handler in list(root.handlers):
         root.removeHandler(handler)
         handler.close()
-    file = _PrivateFile(path, maxBytes=MAX_BYTES, backupCount=BACKUPS, delay=True)
+    stderr = journal.log_handler()
+    is_read = journal.stderr_is_journal() or sys.stderr.isatty()
+    file = LogFile(path, None if is_read else stderr)
     formatter = journal.EventFormatter("%(asctime)sZ %(levelname)s %(name)s")
     formatter.converter = time.gmtime
     file.setFormatter(formatter)
     root.addHandler(file)
-    if journal.stderr_is_journal() or sys.stderr.isatty():
-        root.addHandler(journal.log_handler())
+    if is_read:
+        root.addHandler(stderr)
     set_level(level)
     logging.getLogger("apscheduler").setLevel(logging.WARNING)
     logging.getLogger("asyncio").setLevel(logging.WARNING)
     logging.getLogger("watchdog").setLevel(logging.ERROR)
+    return file
+
+
+def log_file() -> LogFile | None:
+    """Return the log file of this process, None before ``set_up``."""
+    return next((handler for handler in logging.getLogger().handlers if isinstance(handler, LogFile)), None)
+
+
+async def keep_trying() -> None:
+    """Try to write a log that could not be written, at each tick."""
+    while True:
+        await tick.tick()
+        file = log_file()
+        if file is not None:
+            file.try_again()
 
 
 def adopt_stderr(path: str) -> None:
     """Redirect stderr to the log once the client that started the daemon no longer reads it.
 
-    That client passes an unlinked file as stderr, to read why the start failed.
+    That client passes an unlinked file as stderr, to read why the start failed. If there can be no log, nothing more is
+    written to it either: it would only fill the disk of temporary files.
     """
     if os.fstat(2).st_nlink == 0:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        except OSError:
+            handle = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
         os.dup2(handle, 2)
         os.close(handle)
 

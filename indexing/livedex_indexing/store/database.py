@@ -23,6 +23,7 @@ BUSY_MS: Final = 5_000
 WRITER_CACHE_KIB: Final = 8_192
 READER_CACHE_KIB: Final = 2_048
 WAL_CHECKPOINT_PAGES: Final = 2_000  # 8 MB: commits rarely pay for a checkpoint, the WAL stays small
+FULL_BYTES: Final = 64 << 10  # SQLite needs half of it for the index of its log
 JOURNAL_LIMIT_BYTES: Final = 32 << 20
 
 SCHEMA_VERSION: Final = 7  # grows with every change of schema.sql, and of how words are written to it
@@ -67,7 +68,19 @@ def translated(path: str) -> Iterator[None]:
     except apsw.BusyError as error:
         raise IndexUnwritable(f"the index {path} is locked by another program", {"path": path}) from error
     except _UNWRITABLE as error:
-        raise IndexUnwritable(f"the index {path} cannot be used: {error}", {"path": path}) from error
+        remedy = "free some space on it" if _is_on_full_disk(path, error) else "check that it is there and writable"
+        raise IndexUnwritable(f"the index {path} cannot be used: {error}; {remedy}", {"path": path}) from error
+
+
+def _is_on_full_disk(path: str, error: apsw.Error) -> bool:
+    """Return whether a full disk explains the error. SQLite calls it an I/O error where its own small files fail."""
+    if isinstance(error, apsw.FullError):
+        return True
+    try:
+        disk = os.statvfs(os.path.dirname(path))
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < FULL_BYTES or (disk.f_files > 0 and disk.f_favail == 0)
 
 
 def open_writer(path: str) -> apsw.Connection:
@@ -215,5 +228,6 @@ def _make_tables(db: apsw.Connection) -> None:
         db.pragma("user_version", SCHEMA_VERSION)
         db.execute("COMMIT")
     except BaseException:
-        db.execute("ROLLBACK")
+        if db.in_transaction:  # SQLite has rolled back by itself after a full disk
+            db.execute("ROLLBACK")
         raise

@@ -19,6 +19,7 @@ from livedex_indexing.store import forgotten_copy, forgotten_database
 from livedex_indexing.store.forgotten_copy import Completeness, Hashes, Record
 from livedex_indexing.store.forgotten_database import ForgottenDatabase, NewerFileError
 from livedex_ipc.errors import Unavailable
+from livedex_ipc.paths import remedy_for
 
 log = logging.getLogger(__name__)
 
@@ -189,10 +190,13 @@ class ForgottenFiles:
         return _stamp(self.path), _stamp(self._copy_path)
 
     def _unusable(self, error: Exception) -> ForgottenFilesUnusable:
-        return ForgottenFilesUnusable(
-            f"the record of forgotten files in {self.path} cannot be used: {error}; free the disk or put the file back",
-            {"path": self.path},
-        )
+        reason, remedy = str(error), "put the file back, or make it readable and writable"
+        if isinstance(error, OSError):
+            reason, remedy = error.strerror or reason, remedy_for(error, remedy)
+        elif isinstance(error, apsw.FullError):
+            remedy = "free some space on its disk"
+        message = f"the record of forgotten files in {self.path} cannot be used: {reason}; {remedy}"
+        return ForgottenFilesUnusable(message, {"path": self.path})
 
 
 def _completeness(main: Record, copy: Record) -> Completeness:

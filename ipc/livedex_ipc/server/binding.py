@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from livedex_ipc.errors import Conflict, Unavailable
-from livedex_ipc.paths import check_length, make_missing
+from livedex_ipc.paths import check_length, make_missing, remedy_for
 
 BACKLOG = 512  # connections waiting to be accepted
 LOCK_S = 5.0  # how long to wait for another daemon that is binding in the same folder
@@ -37,7 +37,8 @@ def bind(path: str) -> socket.socket:
             _clear(path)
             return _listen(path)
     except OSError as error:
-        raise Unavailable(f"no socket at {path}: {error.strerror}", {"path": path}) from error
+        remedy = remedy_for(error, "make its folder writable, or set LIVEDEX_SOCKET to another path")
+        raise Unavailable(f"no socket at {path}: {error.strerror}; {remedy}", {"path": path}) from error
 
 
 def identity(path: str) -> Identity | None:

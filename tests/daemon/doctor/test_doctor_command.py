@@ -129,8 +129,9 @@ def test_a_home_that_cannot_be_written(home: Home) -> None:
     doctor_command.checks()  # the other user may not be permitted to read the packages
     home.path.chmod(0o555)
     found = as_nobody(doctor_command.checks)
-    failed = [check for check in found["checks"] if check["name"] == "folders" and check["state"] == "failed"]
-    assert [f"livedex cannot write to {home.path}" in check["message"] for check in failed] == [True, True]
+    folders = [check for check in found["checks"] if check["name"] == "folders"]
+    assert [f"livedex cannot write to {home.path}" in check["message"] for check in folders] == [True, True]
+    assert [check["state"] for check in folders] == ["failed", "warning"], "without a log it does its work"
 
 
 def as_nobody(call: Callable[[], Any]) -> Any:

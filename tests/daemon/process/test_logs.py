@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from livedex_daemon.process import logs
+from livedex_service.journal import EventFormatter
 
 WRITES = """
 import logging, os, resource, sys
 from livedex_daemon.process import logs
+from livedex_service.journal import EventFormatter
 os.umask(0)
 logs.MAX_BYTES = int(sys.argv[2])
 if len(sys.argv) > 3:  # no file takes more: as on a full disk
@@ -25,12 +29,17 @@ for number in range(400):
 """
 
 
-def write(path: Path, *limits: int) -> Path:
-    """Writes 400 lines; ``limits``: of the rotation, and of what the disk takes."""
+def write(path: Path, *limits: int, elsewhere: bool = False) -> list[int]:
+    """Writes 400 lines; ``limits``: of the rotation, and of what the disk takes. Returns the lines on stderr."""
     words = [sys.executable, "-c", WRITES, str(path), *map(str, limits)]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    return path
+    assert (done.returncode, done.stdout) == (0, "")
+    assert elsewhere == bool(done.stderr)
+    return numbers(done.stderr)
+
+
+def numbers(text: str) -> list[int]:
+    return [int(line.rpartition("=")[2]) for line in text.splitlines()]
 
 
 def test_it_is_rotated_and_private(tmp_path: Path) -> None:
@@ -40,13 +49,42 @@ def test_it_is_rotated_and_private(tmp_path: Path) -> None:
     assert [file.name for file in newest_first] == names
     assert {file.stat().st_mode & 0o777 for file in newest_first} == {0o600}, "whatever the umask"
     assert all(file.stat().st_size <= 2000 for file in newest_first)
-    lines = [line for file in reversed(newest_first) for line in file.read_text().splitlines()]
-    numbers = [int(line.rpartition("=")[2]) for line in lines]
-    assert numbers == list(range(numbers[0], 400)), "the last ones, each once and in order"
+    found = [number for file in reversed(newest_first) for number in numbers(file.read_text())]
+    assert found == list(range(found[0], 400)), "the last ones, each once and in order"
 
 
-def test_a_full_disk_costs_lines_and_nothing_else(tmp_path: Path) -> None:
-    assert write(tmp_path / "livedex.log", 1 << 20, 1000).stat().st_size <= 1000
+def test_on_a_full_disk_lines_go_to_stderr(tmp_path: Path) -> None:
+    path = tmp_path / "livedex.log"
+    elsewhere = write(path, 1 << 20, 1000, elsewhere=True)
+    whole, _, _cut = path.read_text().rpartition("\n")
+    assert len(whole) <= 1000
+    assert numbers(whole) + elsewhere == list(range(400))
+
+
+def test_a_folder_that_comes_later(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("a file is in its place")
+    stderr = logging.StreamHandler(StringIO())
+    file = logs.LogFile(str(tmp_path / "log" / "livedex.log"), stderr)
+    for handler in (stderr, file):
+        handler.setFormatter(EventFormatter("livedex"))
+
+    def write_number(number: int) -> None:
+        file.handle(logging.makeLogRecord({"msg": "numbered", "number": number}))
+
+    for number in range(3):
+        write_number(number)
+    file.try_again()
+    assert file.fault == "Not a directory"
+    (tmp_path / "log").unlink()
+    file.try_again()
+    assert file.fault is None
+    file.try_again()
+    write_number(3)
+    lines = Path(file.baseFilename).read_text().splitlines()
+    assert lines == ["livedex log_lines_lost lines=3", "livedex numbered number=3"]
+    assert (tmp_path / "log").stat().st_mode & 0o777 == 0o700
+    assert numbers(stderr.stream.getvalue()) == [0, 1, 2], "each once, and not the tries"
+    file.close()
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="only root makes devices")
