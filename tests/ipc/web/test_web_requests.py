@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 from hypothesis import given
@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from helpers.shared_daemon import SharedDaemon
 from helpers.support import Home, Tree, add_root, wait_until
 from helpers.web_process import WebProcess, page_sources
-from livedex_ipc.cli.render.terminal_text import state_lines
+from livedex_ipc.cli.render.terminal_text import state_lines, visible
 from livedex_ipc.web.http_connection import MAX_BODY, MAX_HEAD, READ_BYTES
 from livedex_ipc.web.web_server import MOST_CONNECTIONS
+from livedex_ipc.wire_results import Reason
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -97,10 +98,19 @@ def test_the_page_has_nothing_inline_and_loads_nothing_from_elsewhere() -> None:
 
 
 def test_the_page_gives_the_reasons_that_the_command_gives() -> None:
-    reasons = re.findall(r"^  (\w+): '(.*)',$", page_sources()["dom.js"], re.MULTILINE)
-    assert len(reasons) >= 8
-    for reason, text in reasons:
+    reasons = dict(re.findall(r"^  (\w+): '(.*)',$", page_sources()["dom.js"], re.MULTILINE))
+    assert set(reasons) == set(get_args(Reason))
+    for reason, text in reasons.items():
+        assert text != reason
         assert [*state_lines({"fresh": False, "reason": reason}, colour=False)] == [f"livedex: not fresh: {text}"]
+
+
+def test_the_page_escapes_the_characters_that_the_command_escapes() -> None:
+    found = re.search(r"const HIDDEN = new RegExp\((.*?)'gu'", page_sources()["dom.js"], re.DOTALL)
+    assert found is not None
+    ranges = re.findall(r"\\\\u\{?([0-9a-f]+)\}?(?:-\\\\u\{?([0-9a-f]+)\}?)?", found[1])
+    escaped = {code for first, last in ranges for code in range(int(first, 16), int(last or first, 16) + 1)}
+    assert escaped == {code for code in range(sys.maxunicode + 1) if visible(chr(code)) != chr(code)}
 
 
 HOSTS = [

@@ -165,6 +165,7 @@ _REASONS = {
     "paused": "indexing is paused",
     "store": "the index cannot be written",
     "unsettled": "a file kept changing while it was read",
+    "unreadable": "a file or folder cannot be read now",
 }
 
 

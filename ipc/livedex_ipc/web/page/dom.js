@@ -2,9 +2,10 @@
 
 // Control, direction and zero-width characters, as the command escapes them.
 const HIDDEN = new RegExp(
-  '[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f' +
+  '[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e' +
     '\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ud800-\\udfff\\ufeff\\uffa0\\ufff0-\\ufffb' +
-    '\\u{13430}-\\u{1345f}\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]',
+    '\\u{13430}-\\u{1345f}\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e00ff}' +
+    '\\u{e01f0}-\\u{e0fff}]',
   'gu',
 )
 // Why an answer is not fresh, as the command says it.
@@ -17,6 +18,7 @@ const REASONS = {
   paused: 'indexing is paused',
   store: 'the index cannot be written',
   unsettled: 'a file kept changing while it was read',
+  unreadable: 'a file or folder cannot be read now',
 }
 const NAMED = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\x1b': '\\e' }
 
