@@ -31,6 +31,7 @@ from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.terms import parts_of
 
 Texts = Callable[[Collection[int]], Mapping[int, str]]  # the live text of chunks by id; without those that have changed
+Continuations = dict[str, list[str]]  # what `continued` has returned, by the typed name in lower case
 RowCounts = Callable[[str], int | None]  # the chunks that an FTS5 expression finds; None where they were not counted
 
 _ROWS: Final = 2_000  # chunks that the index may propose
@@ -63,10 +64,19 @@ CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM j
 
 
 class NamePlaces:
-    """Rates the chunks for one query, each from 0 to 1. ``texts`` reads them; ``counted`` knows the query's words."""
+    """Rates the chunks for one query, each from 0 to 1. ``texts`` reads them; ``counted`` knows the query's words.
+    ``continuations`` are for these filters: what is found is added."""
 
-    def __init__(self, reader: Reader, resolved: ResolvedFilters, texts: Texts, counted: RowCounts) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        resolved: ResolvedFilters,
+        texts: Texts,
+        counted: RowCounts,
+        continuations: Continuations,
+    ) -> None:
         self._reader = reader
+        self._continuations = continuations
         self._resolved = resolved
         self._texts = texts
         self._counted = counted
@@ -135,6 +145,12 @@ class NamePlaces:
     def continued(self, typed: str) -> list[str]:
         """Return the words that begin as the last word of a name, in ASCII, where they follow its other words: first
         those that are joined to them as it was typed, the most frequent first. Only some chunks are read."""
+        known = self._continuations.get(typed.lower())
+        if known is None:
+            known = self._continuations[typed.lower()] = self._find_continued(typed)
+        return known
+
+    def _find_continued(self, typed: str) -> list[str]:
         *before, begun = self._reader.tokens(typed)
         phrase = _phrase(before)
         found = [

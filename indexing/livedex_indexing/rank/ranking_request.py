@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from livedex_indexing.query.typed_name import TypedPlace
-from livedex_indexing.rank.name_places import RowCounts, Texts
+from livedex_indexing.rank.name_places import Continuations, RowCounts, Texts
 from livedex_indexing.rank.similarity import Similarity
 
 
@@ -26,13 +26,14 @@ class Arrangement(NamedTuple):
 
 
 class TypedText(NamedTuple):
-    """A query as it was typed, the file that it may name, how to read the chunks that may have it, and in how many
-    chunks its words are."""
+    """A query as it was typed, the file that it may name, how to read the chunks that may have it, in how many chunks
+    its words are, and what is known of the names that begin so."""
 
     text: str
     place: TypedPlace | None
     read: Texts
     counted: RowCounts
+    continuations: Continuations
 
     @property
     def at_line(self) -> bool:

@@ -328,7 +328,7 @@ class RankedResults:
         return self._places(typed).with_those_of_text(matching, typed.text, rows, self._compiled.spoken, self._pasted)
 
     def _places(self, typed: TypedText) -> NamePlaces:
-        return NamePlaces(self._reader, self._resolved, typed.read, typed.counted)
+        return NamePlaces(self._reader, self._resolved, typed.read, typed.counted, typed.continuations)
 
     def _contents(self, rows: Iterable[tuple[int, int, int | None]]) -> dict[int, int]:
         """Note the languages of chunks; return their contents. Each row: chunk, content, language."""

@@ -24,7 +24,7 @@ from livedex_indexing.query.typed_name import may_be_pasted, typed_name, typed_p
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import Facets, MatchCounter
 from livedex_indexing.rank.name_match import called_as
-from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM, NamePlaces
+from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM, Continuations, NamePlaces, Texts
 from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
 from livedex_indexing.rank.ranking_request import Arrangement, TypedText
 from livedex_indexing.rank.results import RankedResults
@@ -87,6 +87,7 @@ class WordSearch:
         self._query, self._cut = run.request.parsed()
         self._place = typed_place(run.request.query)
         self._plain: PlainReading | None = None  # set where the query was read so
+        self._continuations: Continuations = {}  # in all files that pass the filters, whatever words are excluded
         self._late = False
         self._is_foreign = False  # a backend ranked
         self._lost: str | None = None  # why a backend could not
@@ -185,6 +186,7 @@ class WordSearch:
     def _read_as(self, plain: PlainReading, *, with_terms: bool = True) -> None:
         self._plain = plain
         terms = self._query.terms if with_terms else ()
+        self._continuations = {}  # it may have other filters
         self._query = replace(self._query, text=plain.words, unfinished=False, excluded=(), phrases=(), terms=terms)
 
     def _names_a_file(self, path: str) -> bool:
@@ -243,7 +245,8 @@ class WordSearch:
         """The places in all files that pass the filters, whatever words are excluded."""
         filters = build_filters(self._reader, replace(self._query, excluded=()), self._run.roots, None)
         resolved = resolve_filters(self._reader, filters, self._counts.generation, 0)
-        return NamePlaces(self._reader, resolved, lambda ids: self._texts_of(ids, resolved), self._counts.counted)
+        texts: Texts = lambda ids: self._texts_of(ids, resolved)  # noqa: E731
+        return NamePlaces(self._reader, resolved, texts, self._counts.counted, self._continuations)
 
     def _phrase_check(self, compiled: CompiledQuery, file_filter: FileFilter) -> PhraseCheck:
         excluded = [text[1:-1] for text in self._query.excluded if is_phrase(text)]
@@ -315,6 +318,7 @@ class WordSearch:
                 self._place,
                 lambda ids: self._texts_of(ids, file_filter.resolved),
                 self._counts.counted,
+                {} if compiled.excluded or query.excluded or compiled.phrases else self._continuations,
             ),
         )
         page: list[Placed] = []

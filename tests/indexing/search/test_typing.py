@@ -58,6 +58,17 @@ def test_no_statement_gathers_the_words_that_begin_with_a_letter_or_two(
     assert not [expression for expression in searched if re.search(r'["\s]\w{1,2}" \*', expression)]
 
 
+def test_what_follows_the_first_words_of_a_name_is_looked_up_once(
+    index: Indexed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.write("root/net/a.py", "def btf_show(shown):\n    pass\n")
+    index.write("root/lib/b.py", "btf_show(1)\n")
+    searched = expressions(monkeypatch)
+    assert index.search("btf_s", typing=True)[0]["relative_path"] == "net/a.py"
+    assert 'symbols : ("btf show")' in searched, "its definition"
+    assert searched.count('body : "btf"') == 1
+
+
 def test_no_correction_replaces_the_last_word(indexed: Indexed) -> None:
     assert found(indexed, "barr") == {"code.py"}, "and not bare"
     assert found(indexed, "superv") == {"music.txt"}, "and not super"
