@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 import re2
 
 from livedex_indexing.lines.required_literals import RequiredLiterals
-from livedex_indexing.lines.vocabulary import Words
+from livedex_indexing.lines.vocabulary import ROWS_WITH, Words
 from livedex_indexing.rank.postings import contents_matching
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
@@ -38,9 +38,7 @@ LONGEST_PHRASE: Final = 16  # words
 MOST_PHRASES: Final = 1_000  # of one pattern
 _FORMS: Final = 8  # ways to write one piece
 
-_ROWS_WITH = "SELECT rowid FROM exact WHERE exact MATCH ?"
 _FOLDING = "SELECT id FROM contents WHERE folds AND id IN (SELECT value FROM json_each(?))"
-_LATER = "SELECT id FROM contents WHERE id > ?"
 _BEGINNING = "SELECT rowid FROM postings WHERE postings MATCH ?"
 _CONTENTS_OF = "SELECT DISTINCT content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 
@@ -77,12 +75,11 @@ def contents_with(reader: Reader, piece: str, words: Words) -> MatchingWords:
     found: set[int] = set()
     for start in range(0, len(looked_up), TOO_MANY):
         match = " OR ".join(_quoted(looked_up[start : start + TOO_MANY]))
-        found.update(row for (row,) in reader.rows(_ROWS_WITH, (match,)))
+        found.update(row for (row,) in reader.rows(ROWS_WITH, (match,)))
     sure = found.difference(row for (row,) in reader.rows_of(_FOLDING, found))
     if len(containing) > MOST_WORDS:
         return MatchingWords(frozenset(sure), None)
-    later = (row for (row,) in reader.rows(_LATER, (words.newest,)))
-    return MatchingWords(frozenset(sure), frozenset(found.union(later, words.cut)))
+    return MatchingWords(frozenset(sure), frozenset(found | words.unknown_contents(reader)))
 
 
 def candidates(reader: Reader, required: RequiredLiterals, words: Words) -> set[int] | None:
@@ -130,7 +127,7 @@ class _Lookup:
         if not all(tests):
             return frozenset()
         match = " AND ".join(sorted({f"({' OR '.join(_quoted(words))})" for words in tests}))
-        found = frozenset(row[0] for row in self._reader.rows(_ROWS_WITH, (match,)))
+        found = frozenset(row[0] for row in self._reader.rows(ROWS_WITH, (match,)))
         for phrase in phrases(pieces):
             most = min(self._phrases, len(found) // ALTERNATIVES)
             ways = prod(map(len, phrase))

@@ -39,7 +39,6 @@ _LARGEST_BATCH: Final = 512
 _LONGEST_CHAR: Final = 4  # bytes
 
 _COLUMNS = "d.id, d.root_id, d.folder, d.name, d.content_id, d.mtime_ns"
-_LATER = "SELECT id FROM contents WHERE id > ?"
 _COPIES = f"SELECT d.content_id, {COPY} FROM files d WHERE d.id IN (SELECT value FROM json_each(?))"
 _CHUNKS = f"""SELECT {CHUNK} FROM contents t
               JOIN chunks c ON {IN_CONTENT}
@@ -177,8 +176,7 @@ class LineSearch:
         found = candidates(self._reader, self._pattern.required, words)
         if found is None:
             return None
-        later = (row[0] for row in self._reader.rows(_LATER, (words.newest,)))
-        return found.union(later, words.cut)
+        return found | words.unknown_contents(self._reader)
 
     def _found(self) -> Iterator[_Found]:
         reach = self._style.max_snippet_chars * _LONGEST_CHAR

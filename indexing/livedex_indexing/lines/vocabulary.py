@@ -35,7 +35,8 @@ _SOME = "SELECT term, octet_length(term) AS size FROM temp.written WHERE term > 
 _WORDS = f"""SELECT CAST(max(term) AS BLOB), group_concat(CASE WHEN size < {_CUT} THEN term END, char(10)), max(size)
              FROM ({_SOME})"""
 _LONG_WORDS = f"SELECT CAST(term AS BLOB) FROM ({_SOME}) WHERE size >= {_CUT}"
-_ROWS_WITH = "SELECT rowid FROM exact WHERE exact MATCH ?"
+ROWS_WITH = "SELECT rowid FROM exact WHERE exact MATCH ?"  # the contents with a word
+_NEWER = "SELECT id FROM contents WHERE id > ?"
 
 
 class Words(NamedTuple):
@@ -51,6 +52,10 @@ class Words(NamedTuple):
     def containing(self, piece: bytes, *, begins: bool, ends: bool) -> Iterator[str]:
         """Yield the words that contain a piece, begin with it, end with it, or equal it."""
         return self._beginning(piece, whole=ends) if begins else self._within(piece, ends=ends)
+
+    def unknown_contents(self, reader: Reader) -> set[int]:
+        """Return the contents that may have other words: newer ones, and those with a truncated word."""
+        return {content_id for (content_id,) in reader.rows(_NEWER, (self.newest,))} | self.cut
 
     def _beginning(self, piece: bytes, *, whole: bool) -> Iterator[str]:
         """Yield the words that begin with a piece: they are next to each other."""
@@ -132,7 +137,7 @@ class Vocabulary:
             if text is not None:
                 self._read.append(text.encode() + b"\n")
             self._last = last
-        cut = {row[0] for word in self._cut for row in reader.rows(_ROWS_WITH, (_beginning(word),))}
+        cut = {row[0] for word in self._cut for row in reader.rows(ROWS_WITH, (_beginning(word),))}
         torn = frozenset(row for (row,) in reader.rows(_TORN))
         words = Words(b"\n" + b"".join(self._read), self._began[0], frozenset(cut), rewritten, torn)
         self._began, self._read, self._last, self._cut = None, [], b"", []

@@ -17,6 +17,7 @@ from livedex_indexing.plugins import Query as PluginQuery
 from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.scope import relative
 from livedex_indexing.rank.fusion import reciprocal
+from livedex_indexing.rank.name_places import CONTENT_OF
 from livedex_indexing.rank.score import SIMILAR, Placed
 from livedex_indexing.rank.similarity import Similarity, nearest_chunks
 from livedex_indexing.search.meaning import NEAREST, Meaning, Vectors
@@ -31,7 +32,6 @@ _FILE: Final = """SELECT d.id, d.content_id, t.first_chunk, t.chunks FROM files 
 _CHUNK: Final = "SELECT 1 FROM chunks c WHERE c.id = ? AND {}"
 _AT_LINE: Final = """SELECT id FROM chunks WHERE id BETWEEN ? AND ? AND start_line <= ? AND end_line >= ?
                      ORDER BY id LIMIT 1"""
-_CONTENTS: Final = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 
 
 class RankingFailed(Exception):
@@ -136,7 +136,7 @@ def nearest(
 ) -> list[Placed]:  # fmt: skip
     """Return the chunks nearest to the query in meaning, of each content the nearest if ``by_file``."""
     cosines = nearest_chunks(reader, similarity, resolved)
-    content_of = dict(reader.rows_of(_CONTENTS, cosines))
+    content_of = dict(reader.rows_of(CONTENT_OF, cosines))
     found: dict[tuple[int, int | None], Placed] = {}
     for chunk_id in sorted(content_of, key=lambda chunk_id: (-cosines[chunk_id], chunk_id)):
         content_id = content_of[chunk_id]

@@ -280,8 +280,7 @@ class WordSearch:
         """Return the page as the backend orders it; None if the index must: there is no backend, or it is lost, or does
         not have the vectors that alone count, or the query has no words or names a line."""
         run, request = self._run, self._run.request
-        has_words = bool(self._query.text or self._query.phrases)
-        if run.backend is None or not has_words or (self._place is not None and self._place.line):
+        if run.backend is None or not self._query.has_text or (self._place is not None and self._place.line):
             return None
         wanted = foreign_ranking.BackendQuery(self._query, request, run.roots, self._reader, resolved, check.matches)
         try:
