@@ -34,7 +34,7 @@ class FileSearch:
 
     async def _found(self, timing: Timing, params: FileFindParams) -> FileFindResult[FoundFile]:
         state = await self._reads.freshen(timing, None)
-        roots, ends = self._reads.served(), timing.query_ends()
+        roots, ends = self._reads.root_paths(), timing.query_ends()
 
         def read(handle: ReadHandle, ended: threading.Event) -> FoundFiles:
             with handle.readers.connection(deadline=ends, cancelled=ended.is_set) as reader:

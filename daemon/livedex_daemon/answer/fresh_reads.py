@@ -169,7 +169,7 @@ class FreshReads:
                 return answer, FreshState(False, max(1, self.freshness.pending(scope)), "unsettled")
 
     async def query(self, request: SearchRequest, timing: Timing) -> SearchAnswer:
-        ends, roots = timing.query_ends(), self.served()
+        ends, roots = timing.query_ends(), self.root_paths()
 
         def read(handle: ReadHandle, ended: threading.Event) -> SearchAnswer:
             semantics = self._readers.semantics if handle is self._readers.current else None
@@ -248,7 +248,7 @@ class FreshReads:
         count = self._worker.conversions.pending()
         return {"documents_pending": count} if count else {}
 
-    def served(self) -> dict[int, bytes]:
+    def root_paths(self) -> dict[int, bytes]:
         return self._roots.paths()
 
     async def request(self, params: FilterParams) -> tuple[SearchRequest, list[bytes] | None]:
@@ -275,7 +275,7 @@ class FreshReads:
         For a symbolic link, use the target if a root contains it, else the link itself. So a path outside all roots by
         its name is looked up too: a link in it may lead into a root.
         """
-        roots = self.served()
+        roots = self.root_paths()
 
         def look(lookup: Lookup) -> tuple[bytes, list[Place]]:
             for find in (lookup.real, lookup.entry):

@@ -259,8 +259,8 @@ class FileMethods:
         places = None if scopes is None else tuple(scopes[1])
         state = await self._reads.freshen(timing, places)
         request = ListRequest(root_id, places, params["glob"], params["status"], params["limit"], params["offset"])
-        served = self._reads.served()
-        found = await self._reads.read(lambda reader: listing.list_files(reader, request, served), timing)
+        roots = self._reads.root_paths()
+        found = await self._reads.read(lambda reader: listing.list_files(reader, request, roots), timing)
         return {"files": found.files, "total": found.total, **fresh_fields(state)}
 
     async def files_retrieve(self, call: Call, params: RetrieveParams) -> RetrieveResult[Chunk]:
@@ -273,14 +273,14 @@ class FileMethods:
         if not root.present:
             raise NotFound(f"{display_path(path)} is not served: its root is {root.state}", {"reason": root.state})
         place = Place(root.id, relative)
-        served = self._reads.served()
+        roots = self._reads.root_paths()
         first, last = params["start_line"] or 1, params["end_line"]
         if last is not None and last < first:
             raise InvalidParams(f"end_line {last} is before start_line {first}", {"field": "end_line"})
 
         async def read() -> tuple[FileChunks | None, Stale]:
             return await self._reads.read(
-                lambda reader: listing.retrieve(reader, place, served, start_line=first, end_line=last), timing
+                lambda reader: listing.retrieve(reader, place, roots, start_line=first, end_line=last), timing
             )
 
         try:

@@ -48,7 +48,7 @@ class MatchingFilesMethod:
 
     async def _found(self, timing: Timing, params: MatchingFilesParams) -> tuple[FilesAnswer, FreshState]:
         request, _ = await self._reads.request(params)
-        roots = self._reads.served()
+        roots = self._reads.root_paths()
 
         async def read() -> tuple[FilesAnswer, Stale]:
             ends = timing.query_ends()

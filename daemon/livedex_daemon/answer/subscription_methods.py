@@ -55,8 +55,8 @@ class SubscriptionMethods:
 
     async def _subscribe(self, call: Call, timing: Timing, params: SubscribeParams) -> SubscribeResult[Hit]:
         request, paths = await self._reads.request(params)
-        served = self._reads.served()
-        query = standing_query(request, paths, [served[root_id] for root_id in request.root_ids])
+        roots = self._reads.root_paths()
+        query = standing_query(request, paths, [roots[root_id] for root_id in request.root_ids])
         style = Style(params["max_snippet_chars"], params["context_lines"], False, query.group_by_file)
         notifier = self._notifier
         subscription = notifier.subscribe(call, query, style)

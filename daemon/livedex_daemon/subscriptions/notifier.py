@@ -195,7 +195,7 @@ class ChangeNotifier:
         """
         assert self._delivered is not None
         self._delivered.forget([subscription.id])  # remains of a first try that failed
-        roots = self._served()
+        roots = self._root_paths()
         try:
             with handle.readers.connection(deadline=deadline, cancelled=cancelled) as reader, reader.snapshot():
                 newest, stale = self._record_all(reader, subscription, roots, limit)
@@ -239,7 +239,7 @@ class ChangeNotifier:
             stale.setdefault(key, False)
         return newest, stale
 
-    def _served(self) -> dict[int, bytes]:
+    def _root_paths(self) -> dict[int, bytes]:
         roots = self._roots.paths()
         self._known_paths |= roots
         return roots
@@ -310,7 +310,7 @@ class ChangeNotifier:
             subscription.retry(now)
             if subscription.pending or not subscription.open or subscription.call.behind:
                 subscription.add_pending(dirty.files, dirty.roots, now)
-        roots = self._served()
+        roots = self._root_paths()
         with handle.readers.connection(cancelled=lambda: self._stopping) as reader, reader.snapshot():
             generation = int(reader.one(GENERATION))
             diff = AnswerDiff(reader, self._delivered, roots, self._known_paths, generation)
