@@ -42,8 +42,9 @@ READ_BYTES = 64 * 1024
 
 
 def serve(stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> int:
-    """Answer the client on stdin until it ends; return the exit code."""
-    return Server(stdin or sys.stdin.buffer, stdout or sys.stdout.buffer).run()
+    """Answer the client on stdin until it ends; without stdin or stdout there is none. Return the exit code."""
+    given, taken = stdin or getattr(sys.stdin, "buffer", None), stdout or getattr(sys.stdout, "buffer", None)
+    return 1 if given is None or taken is None else Server(given, taken).run()
 
 
 class Server:

@@ -35,9 +35,10 @@ END_S = 5.0  # for the calls under way once stdin has ended
 
 
 def serve(tools: Sequence[Tool], stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
-    """Answer the client on stdin until it ends."""
-    server = StdioServer(tools, stdin or sys.stdin.buffer, stdout or sys.stdout.buffer)
-    server.run()
+    """Answer the client on stdin until it ends; without stdin or stdout there is none."""
+    given, taken = stdin or getattr(sys.stdin, "buffer", None), stdout or getattr(sys.stdout, "buffer", None)
+    if given is not None and taken is not None:
+        StdioServer(tools, given, taken).run()
 
 
 class StdioServer:

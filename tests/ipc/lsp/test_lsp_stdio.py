@@ -143,3 +143,10 @@ def test_what_is_no_frame_ends_it(editor: Editor) -> None:
     editor.send_bytes(b"GET / HTTP/1.1\r\n\r\n")
     assert "error" in json.loads(editor.process.stdout.read().split(b"\r\n\r\n")[1])  # type: ignore[union-attr]
     editor.ends_with(1)
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_without_a_stream_it_ends_without_a_word(home: Home, closed: str) -> None:
+    words = ["sh", "-c", f'exec "$0" lsp {closed}', str(LIVEDEX)]
+    done = subprocess.run(words, env=home.env, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (1, b"")

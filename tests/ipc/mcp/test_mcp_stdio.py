@@ -287,3 +287,10 @@ def test_hostile_calls_are_all_answered_and_none_is_fatal(agent: McpClient) -> N
         agent.others.clear()
     assert agent.answer("search", query="zither")["hits"]
     print(f"{HOSTILE} hostile messages, each request answered")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_without_a_stream_it_ends_without_a_word(home: Home, closed: str) -> None:
+    words = ["sh", "-c", f'exec "$0" mcp {closed}', str(LIVEDEX)]
+    done = subprocess.run(words, env=home.env, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
