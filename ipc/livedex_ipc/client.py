@@ -96,7 +96,8 @@ class Client(MethodCalls):
         ``on_wait``, after 300 ms without an answer and then ten times a second, with the seconds waited.
 
         Raises the daemon's error as its LivedexError subclass; TimedOut after ``timeout_s`` (the request is cancelled,
-        and the connection stays usable); Unavailable when the daemon closes the connection.
+        and the connection stays usable if the daemon has taken the whole request); Unavailable when the daemon closes
+        the connection.
         """
         self._last_id += 1
         request: dict[str, object] = {"jsonrpc": "2.0", "id": self._last_id, "method": method}
@@ -105,13 +106,18 @@ class Client(MethodCalls):
         if params:
             request["params"] = params
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        is_sent = False
         try:
             self._send(request, deadline)
+            is_sent = True
             if on_wait is not None and not self._buffer:
                 self._wait(deadline, on_wait)
             return self._answer(deadline, on_progress)
         except TimeoutError:
-            self._cancel()
+            if is_sent:
+                self._cancel()
+            else:
+                self.close()  # what followed half a request would be taken for its rest
             raise TimedOut(f"{method} was not answered in {timeout_s:g} s") from None
         except OSError as error:
             raise _gone(method) from error

@@ -63,6 +63,33 @@ def test_past_its_time_a_call_is_cancelled_and_the_connection_stays(client: Clie
     assert client.call("test/echo", {"text": "x"}, timeout_s=20) == {"text": "x"}
 
 
+def test_nothing_follows_half_a_request() -> None:
+    ours, theirs = socket.socketpair()
+    received = bytearray()
+
+    def read() -> None:
+        while data := theirs.recv(1 << 20):
+            received.extend(data)
+
+    reader = threading.Thread(target=read)
+
+    class ReadAtLast(Client):
+        def _cancel(self) -> None:
+            reader.start()
+            super()._cancel()
+
+    with ReadAtLast(ours) as connected, theirs:
+        with pytest.raises(TimedOut):
+            connected.call("test/echo", {"text": "x" * 3_000_000}, timeout_s=0.05)
+        with pytest.raises(Unavailable, match="ask again"):
+            connected.call("server/ping", timeout_s=5)
+        connected.close()
+        if not reader.ident:
+            reader.start()
+        reader.join()
+    assert received.rstrip(b"x").endswith(b'"text":"')
+
+
 def refused(waiting: Client) -> None:
     with pytest.raises(Unavailable):
         waiting.call("test/wait")
