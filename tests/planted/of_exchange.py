@@ -198,4 +198,18 @@ DEFECTS = (
         "tests/daemon/exchange/test_exchange_database.py"
         "::test_after_a_write_that_failed_the_log_is_copied_before_it_is_trusted",
     ),
+    Defect(
+        "doctor-blind-to-damage",
+        "the doctor finds messages well whose file is damaged",
+        "livedex_daemon/precious/file_check.py",
+        (('    found = str(db.execute("PRAGMA quick_check(1)").get)\n', '    found = "ok"\n'),),
+        "tests/daemon/doctor/test_broken_setups.py::test_it_is_found_and_explained",
+    ),
+    Defect(
+        "half-a-request-cancelled",
+        "the cancellation of a call is sent in the middle of its request",
+        "livedex_ipc/client.py",
+        (("            if is_sent:\n", "            if self._last_id:\n"),),
+        "tests/ipc/test_client.py::test_nothing_follows_half_a_request",
+    ),
 )

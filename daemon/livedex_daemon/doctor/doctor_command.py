@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from livedex_daemon.doctor import embedder_check, file_checks, service_checks, system_checks
+from livedex_daemon.doctor import embedder_check, file_checks, precious_checks, service_checks, system_checks
 from livedex_daemon.doctor.check_result import Check, Report, failed
 from livedex_daemon.process import direct_command
 from livedex_ipc.cli.render.terminal_text import Style, visible
@@ -24,6 +24,7 @@ CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     embedder_check.embedder,
     file_checks.folders,
     file_checks.disk,
+    precious_checks.precious,
     file_checks.socket,
     service_checks.service,
     system_checks.daemon,

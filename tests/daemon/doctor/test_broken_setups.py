@@ -6,16 +6,19 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+import apsw
 import pytest
 
 from helpers.canned_daemon import CannedDaemon, info
+from helpers.exchange_file import Queue
 from helpers.support import Home
 from livedex_daemon.doctor import doctor_command, file_checks, service_checks, system_checks
+from livedex_daemon.knowledge.knowledge_store import KnowledgeStore
 from livedex_ipc import __version__
 
 SYSTEMCTL = """#!/bin/sh
@@ -47,6 +50,9 @@ class Setup:
     def data_file(self, mode: int) -> None:
         (self.home.data / "index.db").touch()
         (self.home.data / "index.db").chmod(mode)
+
+    def data_folder(self, name: str) -> None:
+        (self.home.data / name).mkdir(0o700)
 
     def limit(self, watches: int, instances: int) -> None:
         folder = self.home.path / "inotify"
@@ -113,6 +119,21 @@ def replace_root_by_file(setup: Setup) -> None:
     setup.root.touch()
 
 
+def damage_a_page(setup: Setup) -> None:
+    with closing(Queue(setup.home.data / "exchange.db")) as queue:
+        for _ in range(50):
+            queue.publish("a", "x" * 2000)
+    with (setup.home.data / "exchange.db").open("r+b") as file:
+        file.seek(4096 * 40)
+        file.write(b"\xa5" * 4096 * 5)
+
+
+def newer_memory(setup: Setup) -> None:
+    KnowledgeStore(str(setup.home.data / "knowledge.db")).close()
+    with closing(apsw.Connection(str(setup.home.data / "knowledge.db"))) as db:
+        db.pragma("user_version", 99)
+
+
 def not_enabled(setup: Setup) -> None:
     setup.service()
     setup.systemctl(SYSTEMCTL.format(socket="active", service="inactive", enabled="disabled"))
@@ -157,6 +178,11 @@ BROKEN = (
         "warning",
         "network",
     ),
+    Broken("messages with a damaged page", damage_a_page, "exchange", "failed", "it is damaged"),
+    Broken(
+        "a folder in the place of the messages", lambda s: s.data_folder("exchange.db"), "exchange", "failed", "not a"
+    ),
+    Broken("agent memory of a newer livedex", newer_memory, "memory", "failed", "newer livedex"),
     Broken("a file in the socket's place", lambda s: s.home.socket.touch(), "socket", "failed", "not a socket"),
     Broken("a path too long", lambda s: s.patch.setenv("LIVEDEX_SOCKET", "/" + "x" * 200), "socket", "failed", "limit"),
     Broken("a daemon that does not answer", lambda s: s.listen(0o600), "daemon", "failed", "does not answer"),
@@ -215,6 +241,15 @@ def test_a_set_up_that_is_well_has_no_fault(setup: Setup) -> None:
     setup.service()
     assert faults() == {}
     assert service_checks.waits_for_client() is (sys.platform == "linux")
+
+
+def test_whole_files_are_no_fault_and_stay_as_they_are(setup: Setup) -> None:
+    with closing(Queue(setup.home.data / "exchange.db")) as queue:
+        queue.publish("a", "")
+        assert faults() == {}, "also while they are used"
+    before = {path.name: path.read_bytes() for path in setup.home.data.iterdir()}
+    assert faults() == {}
+    assert {path.name: path.read_bytes() for path in setup.home.data.iterdir()} == before
 
 
 def test_there_are_at_least_twenty() -> None:

@@ -1,0 +1,53 @@
+"""Checks a precious SQLite file without the daemon: is it one that this livedex can use, and whole?
+
+Invariant: it writes nothing into the file, and takes a few seconds however large the file is.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from livedex_daemon.precious.precious_database import Schema
+
+CHECK_S: Final = 3.0  # of a large file, what was read by then has to do
+_STEPS: Final = 10_000  # instructions of SQLite between two looks at the clock
+
+
+def fault_of(path: str, schema: Schema) -> str | None:
+    """Return why a file cannot be used; None if nothing speaks against it."""
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return "it is not a regular file"
+        # Without a log nobody uses the file, and SQLite need not make one to read it.
+        mode = "mode=ro" if os.path.exists(f"{path}-wal") else "immutable=1"
+        db = apsw.Connection(f"{Path(path).as_uri()}?{mode}", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    except (apsw.Error, OSError) as fault:
+        return str(fault)
+    try:
+        return _fault_inside(db, schema)
+    except apsw.InterruptError:
+        return None
+    except apsw.Error as fault:
+        return f"it is damaged ({fault})"
+    finally:
+        db.close()
+
+
+def _fault_inside(db: apsw.Connection, schema: Schema) -> str | None:
+    ends = time.monotonic() + CHECK_S
+    db.set_progress_handler(lambda: time.monotonic() > ends, _STEPS)
+    db.set_busy_timeout(int(CHECK_S * 1000))
+    if not db.execute("SELECT count(*) FROM sqlite_master").get:
+        return None
+    if int(db.pragma("application_id")) != schema.application_id:
+        return "it is a database of another program"
+    if int(db.pragma("user_version")) > schema.version:
+        return "a newer livedex wrote it"
+    found = str(db.execute("PRAGMA quick_check(1)").get)
+    return None if found == "ok" else f"it is damaged ({found.splitlines()[-1]})"
