@@ -6,22 +6,20 @@ the answer before did not have. Linux.
 
 from __future__ import annotations
 
-import argparse
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench import corpus
 from bench.figures import HEADER, Figure
+from bench.indexed import indexed, parser_for
 from bench.key_timing import LIMIT_S, key_figures
-from bench.live import IDLE_S, cpu_ms
+from bench.live import idle_percent
 from bench.neovim import IDLE_PERCENT, SAVED_MS, SAVES, SIZE, keys_of
 from helpers.editor_terminal import EditorTerminal, editor_paths
 from helpers.emacs import INTERFACES, emacs
-from helpers.support import Daemon, Home, add_root, temporary_home
+from helpers.support import Daemon, Home, add_root
 
 SETTLE_S = 15.0  # an Emacs that does nothing needs 80 ms of CPU in its first ten seconds
 COMMANDS = {**{name: ("s", lisp) for name, lisp in INTERFACES.items()}, "consult": ("c", INTERFACES["vertico"])}
@@ -50,9 +48,7 @@ def follow(terminal: EditorTerminal, pid: int, edits: Path) -> list[Figure]:
                 raise RuntimeError(f"the save was not shown:\n{terminal.text()}")
         walls.append((time.perf_counter() - began) * 1000)
     time.sleep(SETTLE_S)
-    before, began = cpu_ms(pid), time.perf_counter()
-    time.sleep(IDLE_S)
-    percent = (cpu_ms(pid) - before) / (time.perf_counter() - began) / 10
+    percent = idle_percent([pid])
     return [
         Figure("a save, to the following buffer", "ms", walls, goal=SAVED_MS),
         Figure("idle with it, CPU of one core", "%", [percent], goal=IDLE_PERCENT),
@@ -72,24 +68,18 @@ def measure(program: Path, home: Home, daemon: Daemon, folder: Path, edits: Path
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.emacs", description=__doc__)
-    parser.add_argument("folder", type=Path, nargs="?", help="to index (default: Python's library and /usr/share/doc)")
-    options = parser.parse_args()
+    options = parser_for("emacs", __doc__).parse_args()
     program = next(iter(editor_paths("emacs").values()), None)
     if program is None:
         raise SystemExit("no Emacs here: make editors")
-    with tempfile.TemporaryDirectory(prefix="livedex-bench-") as made, temporary_home() as home:
-        daemon = Daemon(home).start()
-        edits = Path(made).resolve() / "edits"
+    with indexed(options.folder) as (home, daemon, folder, work):
+        edits = work / "edits"
         edits.mkdir()
-        folder = (options.folder or corpus.made_in(Path(made))).resolve()
         with daemon.client() as client:
-            add_root(client, folder, timeout=1800)
             add_root(client, edits)
         print(f"{program}, load {os.getloadavg()[0]:.1f}", HEADER, sep="\n")
         for figure in measure(program, home, daemon, folder, edits):
             print(figure.as_line(), flush=True)
-        daemon.stop()
     return 0
 
 

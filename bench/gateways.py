@@ -6,7 +6,6 @@ that lacks the edit ends the measurement.
 
 from __future__ import annotations
 
-import argparse
 import os
 import socket
 import tempfile
@@ -17,6 +16,7 @@ from typing import Final
 
 from bench import corpus
 from bench.figures import HEADER, Figure
+from bench.indexed import parser_for
 from bench.searching import edit_and_search, milliseconds
 from bench.server import server, wait_indexed
 from helpers.fake_gateway import FakeGateway
@@ -73,8 +73,7 @@ def measure(mode: str, indexed: Path, folder: Path, count: int) -> list[Figure]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.gateways", description=__doc__)
-    parser.add_argument("folder", type=Path, nargs="?", help="to index (default: Python's library and /usr/share/doc)")
+    parser = parser_for("gateways", __doc__)
     parser.add_argument("--edits", type=int, default=100, help="with each gateway (default: %(default)s)")
     parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
     options = parser.parse_args()

@@ -5,7 +5,6 @@ Invariant: a key counts as shown when the screen has the count of its answer; CP
 
 from __future__ import annotations
 
-import argparse
 import os
 import pty
 import select
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from bench import corpus
 from bench.figures import HEADER, Figure
+from bench.indexed import parser_for
 from helpers.live_terminal import LiveTerminal
 from helpers.support import LIVEDEX, Daemon, Home, add_root, temporary_home
 
@@ -35,6 +35,13 @@ def cpu_ms(pid: int) -> float:
 def spent_ms(pids: list[int]) -> float:
     """CPU of these processes so far."""
     return sum(map(cpu_ms, pids))
+
+
+def idle_percent(pids: list[int]) -> float:
+    """The share of one core that these processes take while nothing happens for `IDLE_S`."""
+    before, began = spent_ms(pids), time.perf_counter()
+    time.sleep(IDLE_S)
+    return (spent_ms(pids) - before) / (time.perf_counter() - began) / 10
 
 
 def start_ms(command: list[str], home: Home, mark: bytes) -> float:
@@ -84,9 +91,7 @@ def keys(home: Home) -> list[Figure]:
                     walls.append((time.perf_counter() - began) * 1000)
                 time.sleep(PAUSE_S)
                 spent.append(cpu_ms(pid) - before)
-        before = cpu_ms(pid)
-        time.sleep(IDLE_S)
-        percent = (cpu_ms(pid) - before) / IDLE_S / 10
+        percent = idle_percent([pid])
     finally:
         terminal.close()
     return [
@@ -106,9 +111,7 @@ def wait_shown(terminal: LiveTerminal, typed: str) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.live", description=__doc__)
-    parser.add_argument("folder", type=Path, nargs="?", help="to index (default: Python's library and /usr/share/doc)")
-    options = parser.parse_args()
+    options = parser_for("live", __doc__).parse_args()
     with tempfile.TemporaryDirectory(prefix="livedex-bench-") as made, temporary_home() as home:
         figures = [first_picture(home)]
         daemon = Daemon(home).start()

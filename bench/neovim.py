@@ -7,20 +7,18 @@ of what is typed, which the answer before did not have. Linux.
 
 from __future__ import annotations
 
-import argparse
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import corpus
 from bench.figures import HEADER, Figure
+from bench.indexed import indexed, parser_for
 from bench.key_timing import KEY_MS, LIMIT_S, Key, key_figures
-from bench.live import IDLE_S, PAUSE_S, TYPED, spent_ms
+from bench.live import PAUSE_S, TYPED, idle_percent
 from helpers.editor_terminal import editor_paths
 from helpers.neovim import PICKERS, Neovim, neovim
-from helpers.support import Daemon, Home, add_root, temporary_home
+from helpers.support import Daemon, Home
 from livedex_ipc.client import Client
 
 SAVED_MS = 300.0
@@ -98,10 +96,7 @@ def followed(vim: Neovim, folder: Path) -> list[Figure]:
         (folder / f"saved{number}.md").unlink()
         vim.see(lambda screen, saved=f"saved{number}.md": saved not in screen)
         time.sleep(SAVE_PAUSE_S)
-    pids = processes(vim)
-    before, began = spent_ms(pids), time.perf_counter()
-    time.sleep(IDLE_S)
-    percent = (spent_ms(pids) - before) / (time.perf_counter() - began) / 10
+    percent = idle_percent(processes(vim))
     return [
         Figure("a save, to the followed list", "ms", walls, goal=SAVED_MS),
         Figure("idle with it, CPU of one core", "%", [percent], goal=IDLE_PERCENT),
@@ -132,22 +127,16 @@ def measure(program: Path, home: Home, daemon: Daemon, folder: Path, plugins: Pa
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.neovim", description=__doc__)
-    parser.add_argument("folder", type=Path, nargs="?", help="to index (default: Python's library and /usr/share/doc)")
+    parser = parser_for("neovim", __doc__)
     parser.add_argument("--plugins", type=Path, help="a folder with telescope.nvim and others")
     options = parser.parse_args()
     program = next(iter(editor_paths("nvim").values()), None)
     if program is None:
         raise SystemExit("no Neovim here: make editors")
-    with tempfile.TemporaryDirectory(prefix="livedex-bench-") as made, temporary_home() as home:
-        daemon = Daemon(home).start()
-        folder = (options.folder or corpus.made_in(Path(made))).resolve()
-        with daemon.client() as client:
-            add_root(client, folder, timeout=1800)
+    with indexed(options.folder) as (home, daemon, folder, _):
         print(f"{program}, load {os.getloadavg()[0]:.1f}", HEADER, sep="\n")
         for figure in measure(program, home, daemon, folder, options.plugins):
             print(figure.as_line(), flush=True)
-        daemon.stop()
     return 0
 
 

@@ -7,23 +7,20 @@ its floor is an editor without the extension. Needs `make editors`.
 
 from __future__ import annotations
 
-import argparse
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import corpus
 from bench.figures import HEADER, Figure
-from bench.live import IDLE_S, KEY_MS, TYPED, cpu_ms
+from bench.indexed import indexed, parser_for
+from bench.live import KEY_MS, PAUSE_S, TYPED, cpu_ms, idle_percent
 from helpers.browser import chromium
-from helpers.support import Daemon, Home, Tree, add_root, temporary_home
+from helpers.support import Home, Tree, add_root
 from helpers.vscode_window import Row, Window, code_server
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-PAUSE_S = 0.15  # between keys, as people type
 SETTLE_S = 20.0  # what the editor does after its start
 SAVES = 20
 SAVE_PAUSE_S = 1.5  # changes that come at once are reported together
@@ -106,31 +103,21 @@ def saves(window: Window, tree: Tree) -> Figure:
     return Figure("a save to the followed count", "ms", walls, goal=SAVE_MS)
 
 
-def idle_percent(host: int) -> float:
-    before = cpu_ms(host)
-    time.sleep(IDLE_S)
-    return (cpu_ms(host) - before) / IDLE_S / 10
-
-
 def idle_alone(home: Home, tree: Tree) -> float:
     """The same editor without the extension."""
     with code_server(home, extension=False) as address, chromium() as browser:
         Window(browser, address, tree.path)
         time.sleep(SETTLE_S)
-        return idle_percent(extension_host(home.path))
+        return idle_percent([extension_host(home.path)])
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.vscode", description=__doc__)
-    parser.add_argument("folder", type=Path, nargs="?", help="to index (default: Python's library and /usr/share/doc)")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="livedex-bench-") as made, temporary_home() as home:
-        daemon = Daemon(home).start()
-        tree = Tree(Path(made) / "opened")
+    options = parser_for("vscode", __doc__).parse_args()
+    with indexed(options.folder) as (home, daemon, _, work):
+        tree = Tree(work / "opened")
         tree.write("first.md", "Begin here.\n")
         tree.mkdir("saved")
         with daemon.client() as client:
-            add_root(client, options.folder or corpus.made_in(Path(made).resolve()), timeout=1800)
             add_root(client, tree)
         alone = idle_alone(home, tree)
         with code_server(home) as address, chromium() as browser, daemon.client() as client:
@@ -140,8 +127,7 @@ def main() -> int:
             host = extension_host(home.path)
             figures = [*keys(window, host, client), saves(window, tree)]
             time.sleep(SETTLE_S)
-            figures.append(Figure("idle, CPU of one core", "%", [idle_percent(host)], [alone], 0.1, over=True))
-        daemon.stop()
+            figures.append(Figure("idle, CPU of one core", "%", [idle_percent([host])], [alone], 0.1, over=True))
     print("\n".join([HEADER, *(figure.as_line() for figure in figures)]))
     return 0
 

@@ -6,18 +6,16 @@ with the same load. Linux.
 
 from __future__ import annotations
 
-import argparse
 import os
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import corpus
 from bench.figures import HEADER, Figure
+from bench.indexed import indexed, parser_for
 from bench.live import IDLE_S, PAUSE_S, TYPED, cpu_ms
 from helpers.browser import chromium
-from helpers.support import Daemon, Home, add_root, temporary_home
+from helpers.support import Home, add_root
 from helpers.web_process import WebProcess
 
 if TYPE_CHECKING:
@@ -142,15 +140,11 @@ def idle(page: Page, web: WebProcess) -> list[Figure]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.web", description=__doc__)
-    parser.add_argument("folder", type=Path, nargs="?", help="to index (default: Python's library and /usr/share/doc)")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="livedex-bench-") as made, temporary_home() as home:
-        daemon = Daemon(home).start()
-        own = Path(made).resolve() / "own"
+    options = parser_for("web", __doc__).parse_args()
+    with indexed(options.folder) as (home, daemon, _, work):
+        own = work / "own"
         own.mkdir()
         with daemon.client() as client:
-            add_root(client, options.folder or corpus.made_in(Path(made).resolve() / "corpus"), timeout=1800)
             add_root(client, own)
         figures = [Figure("start to address, CPU", "ms", [start_ms(home) for _ in range(STARTS)])]
         with WebProcess(home) as web, chromium() as browser:
@@ -162,7 +156,6 @@ def main() -> int:
                 figures += keys(page, web, client)
             figures.append(saves(page, own))
             figures += idle(page, web)
-        daemon.stop()
     print("\n".join([HEADER, *(figure.as_line() for figure in figures)]))
     return 0
 
