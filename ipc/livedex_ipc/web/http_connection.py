@@ -139,7 +139,8 @@ class HttpConnection:
         """Say why, and close: what else the client sends is not read."""
         if self._http.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             response = Response(refused.status, _PLAIN, f"{refused.message}\n".encode())
-            await self._send_response(request, response, [("Connection", "close")])
+            allowed = [("Allow", refused.allow)] if refused.allow else []
+            await self._send_response(request, response, [*allowed, ("Connection", "close")])
 
     async def _send_response(
         self, request: Request | None, response: Response, more: Sequence[tuple[str, str]] = ()

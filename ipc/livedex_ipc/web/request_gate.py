@@ -14,12 +14,13 @@ API = "/api/"
 
 
 class Refused(Exception):
-    """The request is refused. ``status``: of HTTP; the message is for people."""
+    """The request is refused. ``status``: of HTTP; the message is for people; ``allow``: the methods of a 405."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, allow: str = "") -> None:
         super().__init__(message)
         self.status = status
         self.message = message
+        self.allow = allow
 
 
 class Request(NamedTuple):
@@ -53,7 +54,7 @@ class Gate:
 
     def _check_call(self, request: Request) -> None:
         if request.method != "POST":
-            raise Refused(405, "a call is a POST")
+            raise Refused(405, "a call is a POST", "POST")
         if "origin" not in request.headers:
             raise Refused(403, "a call must name its origin")
         if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
@@ -66,7 +67,7 @@ class Gate:
 
     def _check_file(self, request: Request) -> None:
         if request.method not in ("GET", "HEAD"):
-            raise Refused(405, "a file is read by GET")
+            raise Refused(405, "a file is read by GET", "GET, HEAD")
         site = request.headers.get("sec-fetch-site", "none")
         # A link on another site may lead to the page, which shows nothing without the token.
         if site not in ("same-origin", "none") and request.headers.get("sec-fetch-dest") != "document":
