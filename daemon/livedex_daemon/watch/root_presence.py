@@ -75,11 +75,9 @@ class Presence:
             self._leave(root, "missing", taken_by="a file or a link")
             return
         same = (found.st_dev, found.st_ino) == (root.dev, root.ino)
-        if not same and root.first_indexed and self._has_files(root) and root_folder.is_empty(root.path):
+        if not same and self._was_emptied(root):
             self._leave(root, "missing")
-        elif (
-            root.state == "missing" and root.first_indexed and self._has_files(root) and root_folder.is_empty(root.path)
-        ):
+        elif root.state == "missing" and self._was_emptied(root):
             pass  # an empty folder that had files may be an unmounted disk
         elif (not same or not root.present) and mount_kind(root.path) == "pseudo":
             self._leave(root, "missing", taken_by="a file system of the kernel")

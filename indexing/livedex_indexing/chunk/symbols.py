@@ -7,7 +7,7 @@ of their beginnings, a container before its content.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -41,9 +41,6 @@ class Definition(NamedTuple):
     end: int
     name: str
     own: str
-
-
-_Namer = Callable[["Node", bytes], str | None]
 
 
 def definitions(language: str, root: Node, data: bytes) -> list[Definition]:

@@ -51,11 +51,6 @@ def draw(state: State) -> Picture:
     return Picture(tuple(_cut(row, state.columns) for row in rows), (0, min(column, state.columns - 1)))
 
 
-def plain_rows(picture: Picture) -> list[str]:
-    """Return the rows without styles."""
-    return ["".join(span.text for span in row).rstrip() for row in picture.rows]
-
-
 def _prompt(state: State) -> tuple[Row, int]:
     free = max(state.columns - len(PROMPT) - 1, 0)
     before = clip_left(shown(state.text[: state.cursor]), free)

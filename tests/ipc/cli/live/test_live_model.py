@@ -31,7 +31,7 @@ from livedex_ipc.cli.live.live_state import (
     State,
     place,
 )
-from livedex_ipc.cli.live.live_view import draw, plain_rows
+from livedex_ipc.cli.live.live_view import draw
 from livedex_ipc.cli.live.terminal_cells import width
 
 NAMES = (
@@ -53,6 +53,11 @@ EVENTS = st.one_of(
     st.sampled_from([Linked("connected"), Linked("lost", "gone"), "answer", "late answer", "fail", "change", "show"]),
 )
 TEXTS = ("a lease", "\x1b[31mred\u202e\x00", "\t" * 3 + "東京" * 80 + "lease", "e\u0301" * 50, "", "x" * 9000)
+
+
+def drawn(state: State) -> str:
+    """Return what the screen shows, without styles."""
+    return "\n".join("".join(span.text for span in row).rstrip() for row in draw(state).rows)
 
 
 def hits_of(query: Query) -> tuple[Any, ...]:
@@ -215,7 +220,7 @@ def test_status_why_and_help_are_pages() -> None:
     daemon.type(*" /why", "enter")
     assert daemon.done[-1] == Explain(daemon.state.hits[0])
     daemon.type(*" /help", "enter")
-    assert any("Ctrl-O" in row for row in plain_rows(draw(daemon.state)))
+    assert "Ctrl-O" in drawn(daemon.state)
     daemon.type("escape")
     assert daemon.state.page is None
     daemon.type("escape")
@@ -236,18 +241,18 @@ def test_a_followed_list_changes_with_its_files_and_keeps_the_selection() -> Non
 def test_a_followed_list_is_fresh_once_that_is_told() -> None:
     daemon = started(Query("abc", following=True))
     daemon.take(Found(daemon.state.requested, (), fresh=False))
-    assert "not fresh" in "\n".join(plain_rows(draw(daemon.state)))
+    assert "not fresh" in drawn(daemon.state)
     daemon.take(Changed(daemon.state.requested, (), ()))
     assert not daemon.state.fresh
     daemon.take(Changed(daemon.state.requested, (), (), fresh=True))
-    assert "not fresh" not in "\n".join(plain_rows(draw(daemon.state)))
+    assert "not fresh" not in drawn(daemon.state)
 
 
 def test_after_a_lost_connection_it_searches_again() -> None:
     daemon = started(Query("abc"))
     daemon.take("answer")
     daemon.take(Linked("lost", "the daemon has ended"))
-    assert "the daemon has ended" in "\n".join(plain_rows(draw(daemon.state)))
+    assert "the daemon has ended" in drawn(daemon.state)
     daemon.take(Linked("connected"))
     assert daemon.searches[-1] == Search(daemon.state.requested, Query("abc"))
 
