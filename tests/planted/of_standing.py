@@ -12,6 +12,20 @@ _SYSTEM = "tests/system/test_standing_messages.py"
 
 DEFECTS = (
     Defect(
+        "beginning-gathered-first",
+        "a standing query gathers all words that begin so although its other words are nowhere in what changed",
+        "livedex_indexing/search/standing_query.py",
+        (("for begins in (False, True)", "for begins in (True, False)"),),
+        "tests/indexing/search/test_standing_query.py::test_a_beginning_is_looked_for_only_where_all_else_matches",
+    ),
+    Defect(
+        "beginning-gathered-for-others",
+        "a standing query gathers all words that begin so although its filters admit nothing of what changed",
+        "livedex_indexing/search/standing_query.py",
+        (("part = _admitted(reader, filters(), part)", "_admitted(reader, filters(), part)"),),
+        "tests/indexing/search/test_standing_query.py::test_a_beginning_is_looked_for_only_where_all_else_matches",
+    ),
+    Defect(
         "content-published-twice",
         "a content is published again with each file that gets it",
         _REPORTS,

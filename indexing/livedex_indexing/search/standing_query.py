@@ -10,6 +10,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -43,6 +44,7 @@ _RANGES = "SELECT first_chunk, first_chunk + chunks - 1 FROM contents WHERE id I
 _BORDER = """SELECT t.first_chunk + t.chunks FROM contents t
              WHERE t.id = (SELECT content_id FROM chunks WHERE id >= ? ORDER BY id LIMIT 1)"""
 _MATCH = "SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ?"
+_MATCH_ONCE = "SELECT rowid FROM postings WHERE postings MATCH ? AND ({})"
 _ALL = "SELECT id FROM chunks WHERE id BETWEEN ? AND ?"
 _OF_FILES = """SELECT t.first_chunk, t.first_chunk + t.chunks FROM contents t
                WHERE t.first_chunk BETWEEN ? AND ?
@@ -142,22 +144,26 @@ class StandingQuery:
         compiled = self.compiled(reader)
         if self._query.has_text and not compiled.textual:
             return
-        candidates = _with_words(reader, compiled, part) if compiled.textual else None
-        if candidates is not None and not candidates:
-            return
         try:
             query = self._placed(roots)
         except OutsideRoots:
             return  # its path is in no root any more, or not yet again
-        filters = build_filters(reader, query, roots, match_any_path(compiled.excluded) or None)
+        filters: Callable[[], Filters] = cache(
+            lambda: build_filters(reader, query, roots, match_any_path(compiled.excluded) or None)
+        )
+        if any(term.prefix for term in compiled.terms) and part.files is not None:
+            part = _admitted(reader, filters(), part)
+        candidates = _with_words(reader, compiled, part) if compiled.textual else None
+        if candidates is not None and not candidates:
+            return
         if candidates is None:
-            candidates = _of_files(reader, filters, part)
-        chunks = _chunks(reader, candidates, filters)
-        for content_id in _excluded(reader, compiled, part):
+            candidates = _of_files(reader, filters(), part)
+        chunks = _chunks(reader, candidates, filters())
+        for content_id in _excluded(reader, compiled, part) if chunks else ():
             chunks.pop(content_id, None)
         if not chunks:
             return
-        copies = _copies(reader, chunks.keys(), filters, part)
+        copies = _copies(reader, chunks.keys(), filters(), part)
         contents = read_contents(reader, copies)
         check = _Phrases(reader, compiled, part, live)
         for content_id, those in copies.items():
@@ -242,9 +248,11 @@ class _Phrases:
 def _with_words(reader: Reader, compiled: CompiledQuery, part: Part) -> list[int]:
     """Return the chunks of a part that contain all the words, and may contain all the phrases."""
     found: set[int] | None = None
-    if compiled.terms:
-        match = " AND ".join(f"({term.match})" for term in compiled.terms)
-        found = _matching(reader, match, part)
+    # For a beginning, FTS5 gathers all rows of all words that begin so: the other words are looked for first.
+    for terms in ([term for term in compiled.terms if term.prefix is begins] for begins in (False, True)):
+        if terms and (found is None or found):
+            matching = _matching(reader, " AND ".join(f"({term.match})" for term in terms), part)
+            found = matching if found is None else found & matching
     for phrase in compiled.phrases:
         if found is None or found:
             ending = _ending(reader, phrase.term, part)
@@ -261,7 +269,17 @@ def _of_files(reader: Reader, filters: Filters, part: Part) -> list[int]:
     return sorted(chunk_id for first, end in ranges for chunk_id in range(first, end))
 
 
+def _admitted(reader: Reader, filters: Filters, part: Part) -> Part:
+    """Return the part without the contents that the filters admit in none of its files."""
+    chunks = _chunks(reader, _of_files(reader, filters, part), filters)
+    ranges = sorted((low, high) for low, high in reader.rows_of(_RANGES, _copies(reader, chunks, filters, part)))
+    return part._replace(spans=_spans(ranges), ranges=ranges)
+
+
 def _matching(reader: Reader, match: str, part: Part) -> set[int]:
+    if len(part.spans) > 1 and '" *' in match:  # FTS5 gathers the words with a beginning in each statement
+        inside = " OR ".join(f"rowid BETWEEN {low} AND {high}" for low, high in part.spans)
+        return {row for (row,) in reader.rows(_MATCH_ONCE.format(inside), (match,))}
     return {row for span in part.spans for (row,) in reader.rows(_MATCH, (match, *span))}
 
 

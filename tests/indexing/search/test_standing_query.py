@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from helpers.indexed_folder import LINES, Indexed
+from helpers.indexed_folder import LINES, Indexed, expressions
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.search.search_request import SearchRequest
@@ -169,3 +169,29 @@ def test_a_commit_names_what_it_changed(indexed: Indexed) -> None:
         ({(1, b"c.md")}, set()),
         (set(), {1}),
     ]
+
+
+def beginnings(searched: list[str]) -> list[str]:
+    """Return the expressions for which FTS5 gathers all words that begin so."""
+    return [expression for expression in searched if '" *' in expression]
+
+
+@pytest.mark.parametrize("query", ["gam* nowhere", "gam* path:sub", "gam* lang:python"])
+def test_a_beginning_is_looked_for_only_where_all_else_matches(
+    indexed: Indexed, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    searched = expressions(monkeypatch)
+    assert held(indexed, query, [(1, b"c.md"), (1, b"f.txt")]) == {}
+    assert beginnings(searched) == []
+
+
+@pytest.mark.parametrize(("query", "expected"), [("gam*", {"a.txt": [1]}), ("word -gam*", {"z.txt": [1]})])
+def test_a_beginning_is_looked_for_once_in_contents_that_lie_apart(
+    index: Indexed, monkeypatch: pytest.MonkeyPatch, query: str, expected: dict[str, list[int]]
+) -> None:
+    index.write("root/a.txt", "gamma word\n")
+    index.write("root/between.txt", "gamma word\n" * LINES * 600)
+    index.write("root/z.txt", "word\n")
+    searched = expressions(monkeypatch)
+    assert held(index, query, [(1, b"a.txt"), (1, b"z.txt")]) == expected
+    assert len(beginnings(searched)) == 1
