@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 TRACEBACK = "Traceback (most recent call last)"
+CODE_FAILED = "Error in sitecustomize"  # Python says so of the code of `with_code`, and goes on without it
 POLL_S = 0.01  # at first; then a twentieth more of what was waited, since each look costs the daemon time …
 MOST_POLL_S = 0.1  # … and never more
 LIVEDEX = Path(sys.executable).with_name("livedex")  # the installed command
@@ -204,7 +205,10 @@ def peer_pid(peer: socket.socket) -> int:
 
 @contextmanager
 def temporary_home(*, tracebacks: bool = False) -> Iterator[Home]:
-    """Yield a new home. At the end its daemon is ended and its folder removed; a traceback in its log is a failure."""
+    """Yield a new home. At the end its daemon is ended and its folder removed; a traceback in its log is a failure.
+
+    So is a fault that was to be injected and was not, whatever ``tracebacks`` says.
+    """
     path = Path(tempfile.mkdtemp(prefix="ldx-", dir=os.path.realpath("/tmp")))
     home = Home(path)
     try:
@@ -215,6 +219,7 @@ def temporary_home(*, tracebacks: bool = False) -> Iterator[Home]:
             end_process(pid)
         logs = home.logs()
         remove_tree(path)
+    assert CODE_FAILED not in logs, f"the code of the test did not run:\n{logs}"
     assert tracebacks or TRACEBACK not in logs, f"a daemon logged a traceback:\n{logs}"
 
 
