@@ -74,6 +74,22 @@ if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
     chunker.chunk_content = slowly
 """
 
+# For `with_code`: a file with ``killerword`` in it ends the child that cuts it, as a fault in a grammar's C code would,
+# and adds a byte to the file ``DEATHS``.
+KILLED_BY_A_FILE = """
+import os, signal, sys
+if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
+    from livedex_indexing.chunk import chunker
+    whole = chunker.chunk_content
+    def chunk_content(data, *rest, **named):
+        if b"killerword" in data:
+            with open(os.environ["DEATHS"], "ab") as deaths:
+                deaths.write(b"x")
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return whole(data, *rest, **named)
+    chunker.chunk_content = chunk_content
+"""
+
 # For `with_code`: the daemon checks its roots, its socket and its files often. Each promised time that depends on
 # this has a test with an unchanged daemon.
 TICKS_OFTEN = """

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.fault_injection import with_code
+from helpers.fault_injection import KILLED_BY_A_FILE, with_code
 from helpers.support import Daemon, Tree, add_root, found, wait_until
 from livedex_ipc.client import Client
 from livedex_ipc.errors import Unavailable
@@ -35,24 +35,6 @@ def read_from_disk():
 
 code_version.read_from_disk = read_from_disk
 code_version.OWN = read_from_disk()
-"""
-
-# Only in the child: a file with that word in it ends the process.
-DEADLY = """
-import os, sys
-if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
-    from livedex_indexing.chunk import chunker
-
-    whole = chunker.chunk_content
-
-    def chunk_content(data, *rest, **named):
-        if b"killerword" in data:
-            with open(os.environ["DEATHS"], "ab") as deaths:
-                deaths.write(b"x")
-            os._exit(1)
-        return whole(data, *rest, **named)
-
-    chunker.chunk_content = chunk_content
 """
 
 
@@ -142,7 +124,9 @@ def test_a_quarantine_ends_with_the_version_that_pronounced_it(
     version, deaths = tmp_path / "version", tmp_path / "deaths"
     version.write_text("one")
     deaths.touch()
-    daemon = start_daemon(VERSION=str(version), DEATHS=str(deaths), **with_code(tmp_path / "seam", BY_A_FILE + DEADLY))
+    daemon = start_daemon(
+        VERSION=str(version), DEATHS=str(deaths), **with_code(tmp_path / "seam", BY_A_FILE + KILLED_BY_A_FILE)
+    )
     tree.write("killer.txt", "killerword\n")
     tree.write("mate.txt", "mate\n")
     with daemon.client() as client:

@@ -8,32 +8,13 @@ from typing import Any
 
 import pytest
 
-from helpers.fault_injection import with_code
+from helpers.fault_injection import KILLED_BY_A_FILE, with_code
 from helpers.support import Daemon, Tree, add_root, found, wait_ready, wait_until
 from livedex_ipc.client import Client
 
 MATES = 40
 KILLER = "killerword\n"
 QUARANTINED = "quarantined: chunk: the worker ended twice on it (killed by signal 11)"
-
-# Only in the child: a file with that word in it ends the process, as a fault in a grammar's C code would.
-DEADLY = """
-import os, signal, sys
-
-if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
-    from livedex_indexing.chunk import chunker
-
-    whole = chunker.chunk_content
-
-    def chunk_content(data, *rest, **named):
-        if b"killerword" in data:
-            with open(os.environ["DEATHS"], "ab") as deaths:
-                deaths.write(b"x")
-            os.kill(os.getpid(), signal.SIGSEGV)
-        return whole(data, *rest, **named)
-
-    chunker.chunk_content = chunk_content
-"""
 
 
 @pytest.fixture
@@ -46,7 +27,7 @@ def deaths(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def deadly(start_daemon: Callable[..., Daemon], tmp_path: Path, deaths: Path) -> Iterator[Daemon]:
-    yield start_daemon(DEATHS=str(deaths), **with_code(tmp_path / "seam", DEADLY))
+    yield start_daemon(DEATHS=str(deaths), **with_code(tmp_path / "seam", KILLED_BY_A_FILE))
 
 
 def state_of(client: Client, path: Path) -> tuple[str, str | None]:
