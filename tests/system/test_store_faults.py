@@ -7,7 +7,7 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,6 +156,32 @@ def test_marks_outlive_the_folder_they_lay_in(indexed: Client, home: Home, daemo
     with daemon.client() as again:
         wait_until(lambda: is_whole(home, daemon), what="a whole index")
         assert found(again, FORGOTTEN_WORD) == []
+
+
+@pytest.mark.ticks_often
+@pytest.mark.parametrize("at_start", [True, False], ids=["at a start", "while it runs"])
+def test_a_lost_index_without_a_root_is_whole_at_once(home: Home, daemon: Daemon, at_start: bool) -> None:
+    before = home.logs().count("index_")
+    with daemon.paused() if not at_start else nullcontext():
+        if at_start:
+            daemon.stop()
+        a_text(home.data / "index.db")
+    if at_start:
+        daemon.start()
+    wait_until(lambda: home.logs().count("index_") > before, NOTICED_S, what="the loss being noticed")
+    with daemon.client() as client:
+        wait_until(lambda: client.call("status")["state"] == "ready", what="a whole index")
+        assert client.call("search", {"query": "words"})["fresh"]
+
+
+@pytest.mark.ticks_often
+def test_a_root_that_goes_does_not_hold_a_rebuild_up(indexed: Client, tree: Tree, home: Home, daemon: Daemon) -> None:
+    before = home.logs().count("index_lost")
+    with daemon.paused():
+        a_text(home.data / "index.db")
+        os.rename(tree.path, tree.path.with_name("away"))
+    wait_until(lambda: home.logs().count("index_lost") > before, NOTICED_S, what="the loss being noticed")
+    wait_until(lambda: codes(indexed) == {"root_missing"}, what="the rebuild's end")
 
 
 def test_meanwhile_it_answers_and_reports_its_state(client: Client, tree: Tree, home: Home) -> None:

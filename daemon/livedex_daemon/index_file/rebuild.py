@@ -34,7 +34,10 @@ class IndexFile(NamedTuple):
 
 
 class Rebuilder:
-    """``index.health.rebuilding`` is True from the loss of the file until the last root is indexed again."""
+    """``index.health.rebuilding`` is True from the loss of the file until the last root is indexed again.
+
+    A root may also go while it is rebuilt, and be the last that was missing: ask ``finish_if_whole`` then, too.
+    """
 
     def __init__(self, index: IndexFile, backlog: Backlog, on_rebuilt: Callable[[], None], *, under_way: bool) -> None:
         """``on_rebuilt``: called when the last root is indexed again. ``under_way``: the daemon started a new index."""
@@ -89,8 +92,8 @@ class Rebuilder:
             root.state = "indexing"
             self._backlog.mark((root.id, b""), Mark(tree=True, background=True, now=True))
 
-    def walked(self, roots: Roots) -> None:
-        """Note that a root was walked completely; finish the rebuild after the last one."""
+    def finish_if_whole(self, roots: Roots) -> None:
+        """Finish the rebuild once every root that is there was walked completely: at once where none is there."""
         if self._health.rebuilding and all(root.first_indexed or not root.present for root in roots):
             log.info("index_rebuilt")
             self._health.rebuilding = False

@@ -145,6 +145,7 @@ class Worker:
     def settle_forgotten(self) -> None:
         """Note that ``keep_forgotten`` was called for every root. Call through ``submit``."""
         self._committer.settle_forgotten()
+        self._rebuilder.finish_if_whole(self._roots)
 
     def refuse_without_store(self) -> None:
         """Raise the store's fault if it cannot be written, so that nothing is promised that could be lost.
@@ -325,7 +326,7 @@ class Worker:
             root = self._roots.get(entry.key[0])
             if not entry.key[1] and root is not None and entry.key not in self.unreadable.open:
                 self._presence.walked(root)
-                self._rebuilder.walked(self._roots)
+                self._rebuilder.finish_if_whole(self._roots)
         self._backlog.done(finished)
 
     # -- a store that fails
@@ -342,6 +343,8 @@ class Worker:
             return False
         if cause is not None:
             self._replace_index(cause)
+        elif self._health.fault is None:
+            self._rebuilder.finish_if_whole(self._roots)
         return cause is not None
 
     def _replace_index(self, cause: str) -> None:
