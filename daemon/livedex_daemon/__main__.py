@@ -84,7 +84,7 @@ def _run() -> int:
     import asyncio
 
     from livedex_daemon.index_file.opener import HomeLock
-    from livedex_daemon.process import locations, memory
+    from livedex_daemon.process import fork_guard, locations, memory
 
     memory.limit_arenas()
     memory.disable_core_dumps()
@@ -93,6 +93,7 @@ def _run() -> int:
     places = locations.locate()
     places.prepare()
     lock = HomeLock(places.lock_path)
+    fork_guard.release_in_copies(lock.descriptor, places.socket_path)
     from livedex_daemon import app
 
     config = app.load_config(places)

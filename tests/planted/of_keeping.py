@@ -173,7 +173,7 @@ DEFECTS = (
         "two-daemons",
         "a second daemon starts on the same home",
         "livedex_daemon/index_file/opener.py",
-        (("            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)", "            pass"),),
+        (("            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)", "            pass"),),
         "tests/system/test_two_daemons.py::test_of_many_that_start_at_once_one_stays",
     ),
 )

@@ -33,6 +33,18 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/daemon/index_file/test_opener.py::test_an_index_that_cannot_be_replaced_is_unavailable",
     ),
     Defect(
+        "rebuild-without-an-end",
+        "an index that was lost while no root is there is being rebuilt for ever",
+        "livedex_daemon/write/worker.py",
+        (
+            (
+                "        elif self._health.fault is None:\n            self._rebuilder.finish_if_whole(self._roots)\n",
+                "",
+            ),
+        ),
+        f"{STORE_FAULTS}::test_a_root_that_goes_does_not_hold_a_rebuild_up",
+    ),
+    Defect(
         "audit-of-a-lost-file",
         "an audit looks at the pages of a file that is lost, and not for the file",
         "livedex_daemon/answer/audit.py",

@@ -69,15 +69,15 @@ if "livedex_daemon" in sys.orig_argv:
 """
 # What a document's record says, by what its parser does.
 SAYS = {
-    "raises": "parse: the parser failed (RuntimeError)",
-    "none": "parse: the parser failed (TypeError)",
-    "bytes": "parse: the parser failed (TypeError)",
-    "list": "parse: the parser failed (TypeError)",
-    "hangs": "quarantined: parse: timed out after 1 s, twice",
-    "ends": "quarantined: parse: exit status 3, twice",
-    "dies": "quarantined: parse: exit status 3, twice",
-    "crashes": "quarantined: parse: killed by signal 11, twice",
-    "floods": "parse: too large: it has more than 32 MiB of text",
+    "raises": "parse: the parser 'broken' failed (RuntimeError)",
+    "none": "parse: the parser 'broken' failed (TypeError)",
+    "bytes": "parse: the parser 'broken' failed (TypeError)",
+    "list": "parse: the parser 'broken' failed (TypeError)",
+    "hangs": "quarantined: parse: the parser 'broken': timed out after 1 s, twice",
+    "ends": "quarantined: parse: the parser 'broken': exit status 3, twice",
+    "dies": "quarantined: parse: the parser 'broken': exit status 3, twice",
+    "crashes": "quarantined: parse: the parser 'broken': killed by signal 11, twice",
+    "floods": "parse: the parser 'broken': too large: it has more than 32 MiB of text",
 }
 UNUSABLE = [
     ("factory", "raises", "out of order"),

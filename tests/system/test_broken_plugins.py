@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -143,7 +144,7 @@ def test_it_is_named_and_the_built_in_part_answers(
 
             def is_named(reason: str = reason) -> bool:
                 text = said(client, CODES[kind])
-                return text != "" and reason in text
+                return f"{kind} 'broken'" in text and reason in text
 
             wait_until(is_named, 30, what=f"{where} {how}")
             is_right(client, tree, f"{where}{how}")
@@ -237,3 +238,38 @@ def test_a_module_that_ends_the_process_is_left_out_after_two(
         ends(home)  # it was stopped: the plugin is tried again
     with daemon.start().client() as client:
         is_left_out(client, tree, module)
+
+
+COPY = """
+import os, time
+
+if not os.path.exists({path!r}):
+    copy = os.fork()
+    if copy == 0:
+        time.sleep(600)
+        os._exit(0)
+    with open({path!r}, "w") as file:
+        file.write(str(copy))
+
+def register(registry):
+    pass
+"""
+
+
+def test_a_copy_that_a_plugin_made_has_nothing_of_the_daemon(
+    home: Home, tmp_path: Path, configured: Callable[[str, str], str], start_daemon: Callable[..., Daemon]
+) -> None:
+    daemon, pid = start_daemon(configured("embedder", "")), tmp_path / "pid"
+    with daemon.client() as client:
+        (tmp_path / "plugins" / "copies.py").write_text(COPY.format(path=str(pid)))
+        client.server_reload()
+        copy = int(pid.read_text())
+        try:
+            daemon.kill()
+            with pytest.raises(Unavailable, match="closed the connection"):
+                client.call("status", timeout_s=10)
+            assert home.run("status", "--no-spawn").returncode == 3, "nothing listens"
+            with daemon.start().client() as again:
+                again.status()
+        finally:
+            os.kill(copy, signal.SIGKILL)

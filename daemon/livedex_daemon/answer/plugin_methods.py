@@ -91,7 +91,8 @@ def _unavailable(fault: NameFault) -> AnswerWarning:
     if fault.kind == BACKEND.name:
         return warning("backend_unavailable", f"{fault.reason}; the built-in index answers", _CHECK)
     if fault.kind == EMBEDDER.name:
-        return warning("embedder_unavailable", f"{fault.reason}; searches use keywords alone", _CHECK)
+        named = fault.reason.replace("the embedder ", f"the embedder {fault.name!r} ", fault.name not in fault.reason)
+        return warning("embedder_unavailable", f"{named}; searches use keywords alone", _CHECK)
     if fault.kind == PARSER.name:
         return warning("parser_missing", fault.reason, _CHECK)
     if fault.kind == KNOWLEDGE_STORE.name:

@@ -320,19 +320,19 @@ class Mirror:
 
 
 def _found(backend: Backend, query: Query) -> list[Hit]:
-    return _sound(lambda: backend.search(query))
+    return _sound(lambda: backend.search(query), query.limit)
 
 
 def _near(backend: Backend, query: Query, model: VectorModel, vector: Sequence[float]) -> list[Hit]:
     if not isinstance(backend, VectorBackend):
         raise BackendLost("it keeps no vectors any more")
-    return _sound(lambda: backend.nearest(model, vector, query))
+    return _sound(lambda: backend.nearest(model, vector, query), query.limit)
 
 
-def _sound(answer: Callable[[], list[Hit]]) -> list[Hit]:
+def _sound(answer: Callable[[], list[Hit]], most: int) -> list[Hit]:
     """Return the hits of a backend's answer. Raises BackendLost for nonsense."""
     try:
-        return checked(answer())
+        return checked(answer(), most)
     except RankingFailed as nonsense:
         raise BackendLost(str(nonsense)) from nonsense
 

@@ -74,11 +74,11 @@ class HomeLock:
     def __init__(self, path: str) -> None:
         """Take the lock. Raise Unavailable with the pid of the daemon that has it, or if there can be no lock."""
         try:
-            self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             pid = self._read_pid()
-            os.close(self._handle)
+            os.close(self.descriptor)
             raise Unavailable(
                 f"a livedex daemon runs for this home already, as process {pid}; `livedex down` stops it",
                 {"pid": int(pid) if pid.isdigit() else None},
@@ -87,13 +87,13 @@ class HomeLock:
             remedy = remedy_for(error, "make its folder writable, or set LIVEDEX_HOME to another one")
             raise Unavailable(f"{path} cannot be locked: {error.strerror}; {remedy}", {"path": path}) from error
         with contextlib.suppress(OSError):  # on a full disk the pid is not known; the lock holds
-            os.ftruncate(self._handle, 0)
-            os.pwrite(self._handle, b"%d\n" % os.getpid(), 0)
+            os.ftruncate(self.descriptor, 0)
+            os.pwrite(self.descriptor, b"%d\n" % os.getpid(), 0)
 
     def _read_pid(self) -> str:
         # The other daemon writes its pid right after it takes the lock.
         for _ in range(50):
-            text = os.pread(self._handle, 32, 0).decode("ascii", "replace").strip()
+            text = os.pread(self.descriptor, 32, 0).decode("ascii", "replace").strip()
             if text:
                 return text
             time.sleep(0.01)

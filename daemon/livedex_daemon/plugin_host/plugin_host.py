@@ -91,6 +91,7 @@ class PluginHost:
         self._folders: tuple[str, ...] = ()
         self._loaded_with = _LoadedWith((), {})
         self._plugins = Plugins(_with_built_ins(), ())
+        self.was_loaded = False
         self.generation = 0  # grows whenever what is loaded, or the settings of plugins, changed
 
     @property
@@ -111,6 +112,7 @@ class PluginHost:
         self._config, self._folders = config.effective, config.plugins.paths
         found = [self._unless_avoided(one) for one in sources.find(config.plugins.paths, sources.selected(self._env))]
         wanted = _LoadedWith(tuple(found), config.plugins.tables)
+        self.was_loaded = True
         if wanted == self._loaded_with:
             return False
         self._plugins = load_sources(found, _with_built_ins(), noted=lambda source: self._crashes.loading(_key(source)))
@@ -140,7 +142,7 @@ class PluginHost:
         try:
             return self.calls(kind, name).run(FACTORY_S, lambda: self.registry.create(kind, name, config))
         except TimeoutError as fault:
-            raise PluginUnavailable(f"the {kind.name} {name!r} cannot be made: {fault}") from fault
+            raise PluginUnavailable(f"the {kind.shown} {name!r} cannot be made: {fault}") from fault
 
     def calls(self, kind: PluginKind[T], name: str) -> LimitedCalls:
         """Return what runs the code of the object of this name for limited times."""
@@ -186,7 +188,8 @@ class PluginHost:
     def pipelines(self, names: Collection[str]) -> dict[str, PluginPipeline]:
         """Return what a chunk process needs for each of these pipelines that is not one of livedex's three.
 
-        A name that nobody registered is a fault. No factory is called: a pipeline lives in the chunk process alone.
+        A name that nobody registered is a fault, once plugins were loaded. No factory is called: a pipeline lives in
+        the chunk process alone.
         """
         wanted = sorted(set(names) - set(chunk_plan.PIPELINES))
         self.used(PIPELINE, wanted)
@@ -195,7 +198,8 @@ class PluginHost:
             owner = self.registry.owner(PIPELINE, name)
             if owner is None:
                 known = ", ".join(self.registry.names(PIPELINE))
-                self.report(PIPELINE, name, f"there is no pipeline {name!r} (known: {known})")
+                if self.was_loaded:
+                    self.report(PIPELINE, name, f"there is no pipeline {name!r} (known: {known})")
                 continue
             self.report(PIPELINE, name, None)
             found[name] = self._pipeline(name, owner)

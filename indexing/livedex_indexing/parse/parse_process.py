@@ -95,7 +95,8 @@ def _run(job: ParseJob) -> Converted | Failure:
     except BaseException:
         end_child(child)
         raise
-    return _meaning(answer, end_child(child, END_S if answer.cause is None else 0.0), job)
+    status = end_child(child, END_S if answer.cause is None else 0.0)
+    return _named(_meaning(answer, status, job), job.parser)
 
 
 class _Read(NamedTuple):
@@ -173,6 +174,15 @@ def _meaning(answer: _Read, status: int, job: ParseJob) -> Converted | Failure:
         return Converted(text, []) if status == 0 else Failure(how_it_ended(status), is_exhausted=True)
     found = read_answer(answer.data)
     return Failure(how_it_ended(status), is_exhausted=True) if found is None else found
+
+
+def _named(outcome: Converted | Failure, parser: str) -> Converted | Failure:
+    """Return the outcome; a failure of a plugin's parser names it, since what helps is in the plugin."""
+    if not isinstance(outcome, Failure) or parser in BUILT_IN or repr(parser) in outcome.message:
+        return outcome
+    said = outcome.message.removeprefix("the parser ")
+    joint = " " if said != outcome.message else ": "
+    return Failure(f"the parser {parser!r}{joint}{said}", outcome.is_exhausted)
 
 
 def _environment() -> dict[str, str]:

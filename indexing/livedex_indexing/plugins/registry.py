@@ -27,12 +27,22 @@ class PluginKind(Generic[T]):
     name: str
     protocol: type[Protocols]
 
+    @property
+    def shown(self) -> str:
+        """The name as messages have it."""
+        return shown(self.name)
+
 
 BACKEND: PluginKind[Backend] = PluginKind("backend", Backend)
 KNOWLEDGE_STORE: PluginKind[KnowledgeBackend] = PluginKind("knowledge_store", KnowledgeBackend)
 EMBEDDER: PluginKind[Embedder] = PluginKind("embedder", Embedder)
 PARSER: PluginKind[Parser] = PluginKind("parser", Parser)
 PIPELINE: PluginKind[Pipeline] = PluginKind("pipeline", Pipeline)
+
+
+def shown(kind: str) -> str:
+    """Return the name of a kind as messages have it."""
+    return kind.replace("_", " ")
 
 
 class NameTaken(Exception):
@@ -65,14 +75,13 @@ class Registry:
     def add(self, provided: Provided) -> None:
         """Add one factory. Raises NameTaken, ValueError for an empty name, TypeError if it is not callable."""
         if not isinstance(provided.name, str) or not provided.name:
-            raise ValueError(f"the name of a {provided.kind} must be text and not empty")
+            raise ValueError(f"the name of a {shown(provided.kind)} must be text and not empty")
         if not callable(provided.factory):
-            raise TypeError(f"the factory of the {provided.kind} {provided.name!r} is not callable")
+            raise TypeError(f"the factory of the {shown(provided.kind)} {provided.name!r} is not callable")
         former = self._provided.get((provided.kind, provided.name))
         if former is not None:
-            raise NameTaken(
-                f"the {provided.kind} {provided.name!r} of {provided.owner!r} is already that of {former.owner!r}"
-            )
+            what = f"the {shown(provided.kind)} {provided.name!r} of {provided.owner!r}"
+            raise NameTaken(f"{what} is already that of {former.owner!r}")
         self._provided[provided.kind, provided.name] = provided
 
     def drop(self, owner: str) -> None:
@@ -99,8 +108,8 @@ class Registry:
         found = self._provided.get((kind.name, name))
         if found is None:
             known = ", ".join(self.names(kind)) or "none"
-            raise PluginUnavailable(f"there is no {kind.name} {name!r} (known: {known})")
-        where = f"the {kind.name} {name!r} of {found.owner!r}"
+            raise PluginUnavailable(f"there is no {kind.shown} {name!r} (known: {known})")
+        where = f"the {kind.shown} {name!r} of {found.owner!r}"
         try:
             made = found.factory(config)
         except (Exception, SystemExit) as fault:  # a plugin may raise anything
@@ -164,6 +173,9 @@ class Registrar:
 
 
 def described(fault: BaseException) -> str:
-    """Return an exception's type and text on one line of at most 300 characters."""
-    text = " ".join(str(fault).split())
+    """Return an exception's type and text on one line of at most 300 characters, though its text cannot be had."""
+    try:
+        text = " ".join(str(fault).split())
+    except BaseException:  # a plugin's exception may raise anything
+        text = "its text cannot be had"
     return (f"{type(fault).__name__}: {text}" if text else type(fault).__name__)[:300]

@@ -27,6 +27,7 @@ from livedex_indexing.vectors.quantize import from_bytes, to_bytes
 
 FUSED: Final = 200  # hits of a backend that are put together with what vectors found: the same number for each page
 _MORE: Final = 20  # hits above what a page needs: some are copies, or of files that have changed
+_FARTHEST: Final = 2**62  # a place: SQLite takes no larger number
 _FILE: Final = """SELECT d.id, d.content_id, t.first_chunk, t.chunks FROM files d JOIN contents t ON t.id = d.content_id
                   WHERE d.root_id = ? AND d.folder = ? AND d.name = ? AND {}"""
 _CHUNK: Final = "SELECT 1 FROM chunks c WHERE c.id = ? AND {}"
@@ -207,16 +208,18 @@ def _text(path: bytes) -> str:
     return path.decode("utf-8", "replace")
 
 
-def checked(hits: object) -> list[Hit]:
-    """Return the hits if they are what the Protocol says. Raises RankingFailed."""
+def checked(hits: object, most: int) -> list[Hit]:
+    """Return the hits if they are what the Protocol says, at most ``most``. Raises RankingFailed."""
     if not isinstance(hits, list):
         raise RankingFailed(f"it returns {type(hits).__name__}, not a list of hits")
+    if len(hits) > most:  # to look at each may take all the time of a search
+        raise RankingFailed(f"it returns {len(hits):,} hits, though at most {most} were wanted")
     for hit in hits:
         if not isinstance(hit, Hit) or not isinstance(hit.path, str):
             raise RankingFailed(f"it returns a list of {type(hit).__name__}, not of Hit")
         if not isinstance(hit.score, int | float) or not math.isfinite(hit.score):
             raise RankingFailed(f"it returns the score {hit.score!r}")
         place = hit.start_line if hit.ordinal is None else hit.ordinal
-        if type(place) is not int or "\0" in hit.path:
+        if type(place) is not int or abs(place) > _FARTHEST or "\0" in hit.path:
             raise RankingFailed("it returns a hit without a place")
     return hits

@@ -8,7 +8,7 @@ from livedex_ipc import __version__
 from livedex_ipc.cli.argument_values import wire_path
 from livedex_ipc.cli.command_parser import CommandLine
 from livedex_ipc.cli.streams import Streams
-from livedex_ipc.errors import InvalidParams, LivedexError, NotFound, OutsideRoots
+from livedex_ipc.errors import InvalidParams, LivedexError, NotFound, OutsideRoots, TimedOut
 
 TYPE_CHECKING = False  # typing's own would cost the import of typing
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 # Milliseconds for a method that has no time limit of its own and never takes long.
 ANSWER_MS = 60_000
+# Seconds in which a daemon says who it is, unless it hangs or is stopped: its event loop answers, however busy it is.
+SILENT_S = 20.0
 # Seconds beyond a method's own time limit before the client gives up on a silent daemon.
 _GRACE_S = 10.0
 
@@ -65,13 +67,25 @@ class Context:
 
         may_spawn = spawn and not self.line.no_spawn
         client = connect(spawn=may_spawn)
-        info = client.who(ANSWER_MS / 1000)
+        info = self._who(client)
         self._say_whose(info)
         if info["version"] == __version__:
             return client
         from livedex_ipc.cli.other_version import replaced
 
         return replaced(client, info, self.streams, spawn=may_spawn)
+
+    def _who(self, client: Client) -> ServerInfo:
+        """Return who answers. Raises TimedOut, with what helps, if nobody does."""
+        try:
+            return client.who(SILENT_S)
+        except TimedOut:
+            from livedex_ipc.cli.silent_daemon import holder
+
+            pid = holder()
+            named = "the daemon" if pid is None else f"the daemon (pid {pid})"
+            remedy = "`livedex down` ends it, and the next command starts another"
+            raise TimedOut(f"{named} did not answer in {SILENT_S:g} s: {remedy}", {"pid": pid}) from None
 
     def _say_whose(self, info: ServerInfo) -> None:
         """Say on stderr if the daemon serves another home, as where two homes share a runtime folder."""

@@ -79,6 +79,7 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
         ("import nothing_of_this_name", "ModuleNotFoundError"),
         ("x = 1", "has no function register(registry)"),
         ("raise SystemExit(3)", "SystemExit: 3"),
+        ("class Mute(Exception):\n    def __str__(self):\n        raise self\n\nraise Mute", "Mute: its text cannot"),
         ("def register(registry):\n    registry.register_pipeline('', print)", "ValueError"),
         ("def register(registry):\n    registry.register_pipeline('x', 5)", "TypeError"),
         ("def register(registry):\n    registry.register_pipelin('x', print)", "AttributeError"),

@@ -100,4 +100,4 @@ def test_a_factory_that_gives_nothing_is_a_reason(kind: PluginKind, factory: str
     plugins = load([str(tmp_path)], Registry(), {})
     with pytest.raises(PluginUnavailable, match=re.escape(reason)) as unavailable:
         plugins.registry.create(kind, "mine", CONFIG)
-    assert f"the {kind.name} 'mine' of 'mine'" in str(unavailable.value)
+    assert f"the {kind.shown} 'mine' of 'mine'" in str(unavailable.value)

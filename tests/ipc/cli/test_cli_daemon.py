@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import subprocess
+from pathlib import Path
 
-from helpers.support import LIVEDEX, Home, Tree
+from helpers.fault_injection import with_code
+from helpers.support import LIVEDEX, Daemon, Home, Tree
 
 
 def test_from_up_to_down(home: Home, tree: Tree) -> None:
@@ -94,3 +97,43 @@ def test_up_says_which_rules_shut_everything_out(home: Home, tree: Tree) -> None
     tree.write_all({".gitignore": "*.o\n/*\n", "a.c": "int a;\n", "b.c": "int b;\n", "c.o": "object"})
     reported = home.run("up", str(tree)).stderr
     assert f"nothing of {tree} is indexed: of its 4 entries, rules leave out 3 by {tree}/.gitignore:2: /*" in reported
+
+
+IMPATIENT = """
+from livedex_ipc import client
+from livedex_ipc.cli import context
+client.WHO_S = context.SILENT_S = 1.0
+"""
+
+
+def test_a_daemon_that_does_not_answer_is_named_and_ended(home: Home, daemon: Daemon, tmp_path: Path) -> None:
+    env = with_code(tmp_path / "seam", IMPATIENT)
+    daemon.pause()
+    asked = home.run("search", "zither", env=env)
+    assert asked.returncode == 4
+    assert asked.stderr == (
+        f"livedex: the daemon (pid {daemon.pid}) did not answer in 1 s:"
+        " `livedex down` ends it, and the next command starts another\n"
+    )
+    ended = home.run("down", env=env)
+    assert (ended.returncode, ended.stdout) == (0, f"stopped the daemon (pid {daemon.pid})\n")
+    assert home.run("down").stdout == "no daemon was running\n"
+    assert home.run("status").returncode == 0, "the next command starts another"
+
+
+def test_down_ends_a_daemon_without_a_socket(home: Home, daemon: Daemon) -> None:
+    home.socket.unlink()
+    assert home.run("down").stdout == f"stopped the daemon (pid {daemon.pid})\n"
+
+
+def test_down_ends_nothing_but_a_daemon(home: Home) -> None:
+    with subprocess.Popen(["sleep", "600"]) as other:
+        try:
+            home.data.mkdir(parents=True)
+            (home.data / "daemon.lock").write_text(f"{other.pid}\n")
+            with (home.data / "daemon.lock").open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                assert home.run("down").stdout == "no daemon was running\n"
+            assert other.poll() is None
+        finally:
+            other.kill()

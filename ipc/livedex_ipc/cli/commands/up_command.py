@@ -13,7 +13,7 @@ from livedex_ipc.cli.argument_values import wire_path
 from livedex_ipc.cli.context import Context
 from livedex_ipc.cli.process_end import has_ended
 from livedex_ipc.cli.progress_bar import Progress
-from livedex_ipc.client import Client, connect
+from livedex_ipc.client import WHO_S, Client, connect
 from livedex_ipc.errors import NoDaemon, TimedOut
 
 if TYPE_CHECKING:
@@ -96,14 +96,24 @@ def down(context: Context) -> int:
 
 
 def stop_daemon() -> int | None:
-    """Stop the daemon that runs, wait until it has ended, and return its pid; None if none ran. Raises TimedOut."""
+    """Stop the daemon that runs, wait until it has ended, and return its pid; None if none ran. Raises TimedOut.
+
+    One that does not answer, or has lost its socket, is ended by signals.
+    """
     try:
-        client = connect(spawn=False)
-    except NoDaemon:
-        return None
-    with client:
-        pid = client.who(_ANSWER_S)["pid"]
-        client.call("server/shutdown", timeout_s=_ANSWER_S)
-        if not has_ended(pid, _STOP_S):
-            raise TimedOut(f"the daemon (pid {pid}) has not ended after {_STOP_S:.0f} s", {"pid": pid})
+        with connect(spawn=False) as client:
+            pid = client.who(WHO_S)["pid"]
+            client.call("server/shutdown", timeout_s=WHO_S)
+        ended = has_ended(pid, _STOP_S)
+    except (NoDaemon, TimedOut) as silence:
+        from livedex_ipc.cli import silent_daemon
+
+        found = silent_daemon.holder()
+        if found is None:
+            if isinstance(silence, NoDaemon):
+                return None
+            raise
+        pid, ended = found, silent_daemon.end(found)
+    if not ended:
+        raise TimedOut(f"the daemon (pid {pid}) has not ended after {_STOP_S:.0f} s", {"pid": pid})
     return pid
