@@ -238,7 +238,8 @@ def _safe_mode(state: DaemonState) -> Warnings:
 def _rebuilt_index(state: DaemonState) -> Warnings:
     if not state.index_file.health.rebuilding:
         return []
-    message = "the index was damaged, lost or replaced; livedex is rebuilding it"
+    cause = "it was damaged, lost or replaced, or another version of livedex made it"
+    message = f"livedex rebuilds the index from the files: {cause}"
     return [warning("index_rebuilding", message, "nothing to do: the rebuild ends by itself")]
 
 

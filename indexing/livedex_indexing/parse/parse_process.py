@@ -180,9 +180,9 @@ def _named(outcome: Converted | Failure, parser: str) -> Converted | Failure:
     """Return the outcome; a failure of a plugin's parser names it, since what helps is in the plugin."""
     if not isinstance(outcome, Failure) or parser in BUILT_IN or repr(parser) in outcome.message:
         return outcome
-    said = outcome.message.removeprefix("the parser ")
-    joint = " " if said != outcome.message else ": "
-    return Failure(f"the parser {parser!r}{joint}{said}", outcome.is_exhausted)
+    rest = outcome.message.removeprefix("the parser ")
+    joint = " " if rest != outcome.message else ": "
+    return Failure(f"the parser {parser!r}{joint}{rest}", outcome.is_exhausted)
 
 
 def _environment() -> dict[str, str]:
