@@ -83,6 +83,9 @@ def _run() -> int:
     # Imported here: `config` and `doctor` must work where the daemon's libraries do not.
     import asyncio
 
+    from livedex_daemon.process import descriptors
+
+    descriptors.require()  # first: where files are lacking, modules are, too
     from livedex_daemon.index_file.opener import HomeLock
     from livedex_daemon.process import fork_guard, locations, memory
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from planted.defect import Defect
 
 REPLACED = "tests/system/test_replaced_roots.py"
+FILES = "tests/system/test_descriptors.py"
 DISK = "tests/system/test_store_faults_disk.py"
 
 DEFECTS = (
@@ -63,6 +64,20 @@ DEFECTS = (
         "livedex_daemon/config/config_edit.py",
         (("for spellings in (_as_written, _as_resolved):", "for spellings in (_as_resolved, _as_written):"),),
         "tests/daemon/config/test_config_edit.py::test_removing_a_link_to_another_root_keeps_that_one",
+    ),
+    Defect(
+        "too-few-files-is-a-traceback",
+        "a daemon that may open too few files ends with a traceback",
+        "livedex_daemon/__main__.py",
+        (("    descriptors.require()", "    descriptors.raise_limit()"),),
+        f"{FILES}::test_too_few_files_are_said_in_one_line",
+    ),
+    Defect(
+        "low-limit-not-raised",
+        "a limit of open files is not raised where the hard one is low, too",
+        "livedex_daemon/process/descriptors.py",
+        (("    yield wanted\n    while wanted >= 512:", "    while wanted >= 512:"),),
+        f"{FILES}::test_a_low_soft_limit_is_raised",
     ),
     Defect(
         "log-ends-the-start",

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 
 from livedex_daemon.doctor.check_result import Check, failed, ok, warning
 from livedex_daemon.doctor.service_checks import waits_for_client
+from livedex_daemon.process.descriptors import FEWEST
 from livedex_indexing.chunk.grammars import DISTRIBUTIONS
 from livedex_indexing.parse import parsers, sandbox
 from livedex_ipc import __version__, client, paths
@@ -152,7 +153,10 @@ def descriptors() -> Iterator[Check]:
     """How many files the daemon may open: it raises the limit as far as the system lets it."""
     limit = descriptor_limit()
     message = f"a process may open {limit} files"
-    if limit < _FEW_DESCRIPTORS:
+    if limit < FEWEST:
+        fix = "raise the hard limit (ulimit -Hn, LimitNOFILE= of a service)"
+        yield failed("descriptors", f"{message}, and the daemon needs {FEWEST}", fix)
+    elif limit < _FEW_DESCRIPTORS:
         yield warning("descriptors", f"{message}, which leaves few for clients", "raise the hard limit (ulimit -Hn)")
     else:
         yield ok("descriptors", message)

@@ -1,6 +1,7 @@
 """Raises the limit of open file descriptors, and says how many clients it leaves room for.
 
-Invariant: clients never use up the descriptors that indexing and searching need.
+Invariant: clients never use up the descriptors that indexing and searching need. A daemon that could not work starts
+nothing.
 """
 
 from __future__ import annotations
@@ -8,11 +9,13 @@ from __future__ import annotations
 import resource
 from collections.abc import Iterator
 
+from livedex_ipc.errors import Unavailable
 from livedex_ipc.limits import Limits
 
 MOST = 65_536
 RESERVE = 192  # for the index's files, watches, children, files that are read, and clients that are being refused
 FEWEST_CLIENTS = 8
+FEWEST = 64  # a daemon with one client has some 40 files open
 
 
 def raise_limit() -> int:
@@ -30,15 +33,25 @@ def raise_limit() -> int:
     return min(MOST, _count(soft))
 
 
+def require() -> None:
+    """Raise the limit, and raise Unavailable if it is too low for a daemon."""
+    limit = raise_limit()
+    if limit < FEWEST:
+        remedy = "raise the hard limit (`ulimit -Hn`, `LimitNOFILE=` of a service), and start livedex again"
+        message = f"the system lets a process open only {limit} files, and livedex needs {FEWEST}: {remedy}"
+        raise Unavailable(message, {"limit": limit, "needed": FEWEST})
+
+
 def _count(limit: int) -> int:
     return MOST if limit == resource.RLIM_INFINITY else limit
 
 
 def _wanted(hard: int) -> Iterator[int]:
     wanted = min(MOST, _count(hard))
-    while wanted >= 256:
-        yield wanted
+    yield wanted
+    while wanted >= 512:
         wanted //= 2
+        yield wanted
 
 
 def raised_limits() -> Limits:

@@ -203,6 +203,13 @@ BROKEN = (
         "warning",
         "256",
     ),
+    Broken(
+        "no descriptors to work with",
+        lambda s: s.patch.setattr(system_checks, "descriptor_limit", lambda: 63),
+        "descriptors",
+        "failed",
+        "needs 64",
+    ),
     Broken("a library that is gone", lambda s: s.without("watchdog"), "components", "failed", "watchdog"),
     Broken("a grammar that is gone", lambda s: s.without("tree_sitter_go"), "grammars", "warning", "go"),
     Broken("an old SQLite", lambda s: s.patch.setattr(system_checks, "SQLITE", (99, 0, 0)), "sqlite", "failed", "99.0"),

@@ -33,6 +33,8 @@ class Machine:
         (Machine(1024, 1_000_000), descriptors.MOST),
         (Machine(256, resource.RLIM_INFINITY, most=10_240), 8_192),  # macOS
         (Machine(300, 300), 300),
+        (Machine(20, 200), 200),
+        (Machine(16, 24), 24),
         (Machine(100_000, 200_000), descriptors.MOST),
         (Machine(resource.RLIM_INFINITY, resource.RLIM_INFINITY), descriptors.MOST),
     ],
