@@ -45,6 +45,7 @@ class Client(MethodCalls):
         self._notifications: deque[tuple[str, Any]] = deque()  # received, not yet taken
         self._last_id = 0
         self._most_bytes = MAX_MESSAGE
+        self._last_answer: tuple[str, object] = ("", None)
 
     def __enter__(self) -> Client:
         return self
@@ -72,6 +73,14 @@ class Client(MethodCalls):
         if not isinstance(info, dict) or info.get("name") != paths.APP:
             raise self._stranger()
         return info
+
+    def refuse_nonsense(self) -> None:
+        """Raise Unavailable if the last answer does not have the form that its method promises: call it when an answer
+        could not be understood."""
+        from livedex_ipc.answer_check import is_answer
+
+        if not is_answer(*self._last_answer):
+            raise self._stranger()
 
     def interrupt(self) -> None:
         """End the call that another thread waits for, and the connection: the call raises Unavailable."""
@@ -112,7 +121,9 @@ class Client(MethodCalls):
             is_sent = True
             if on_wait is not None and not self._buffer:
                 self._wait(deadline, on_wait)
-            return self._answer(deadline, on_progress)
+            result = self._answer(deadline, on_progress)
+            self._last_answer = method, result
+            return result
         except TimeoutError:
             if is_sent:
                 self._cancel()
@@ -199,7 +210,10 @@ class Client(MethodCalls):
 
     def _stranger(self) -> Unavailable:
         """Return the error of a connection to another program, as to one whose socket LIVEDEX_SOCKET names."""
-        where = os.fsdecode(self._sock.getpeername()) or "the connection"
+        try:
+            where = os.fsdecode(self._sock.getpeername()) or "the connection"
+        except OSError:  # it is closed by now
+            where = paths.socket_path()
         message = f"what answers on {where} is no livedex daemon: end it, or set LIVEDEX_SOCKET to another path"
         return Unavailable(message, {"socket": where})
 

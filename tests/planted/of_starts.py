@@ -80,6 +80,13 @@ DEFECTS = (
         f"{FILES}::test_a_low_soft_limit_is_raised",
     ),
     Defect(
+        "nonsense-is-a-traceback",
+        "a command ends with a traceback if another program at the socket says that it is a daemon",
+        "livedex_ipc/cli/main.py",
+        (("            context.client.refuse_nonsense()", "            pass"),),
+        "tests/ipc/cli/test_foreign_answers.py::test_it_is_no_traceback",
+    ),
+    Defect(
         "log-ends-the-start",
         "a log folder that cannot be written keeps the daemon from its start",
         "livedex_daemon/process/locations.py",

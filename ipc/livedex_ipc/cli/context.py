@@ -46,12 +46,13 @@ _GRACE_S = 10.0
 class Context:
     """One run of one command. ``local_exchange``: None in the thin command."""
 
-    __slots__ = ("line", "local_exchange", "streams")
+    __slots__ = ("client", "line", "local_exchange", "streams")
 
     def __init__(self, line: CommandLine, streams: Streams, local_exchange: LocalExchange | None = None) -> None:
         self.line = line
         self.streams = streams
         self.local_exchange = local_exchange
+        self.client: Client | None = None  # the last connection
 
     @property
     def values(self) -> dict[str, Any]:
@@ -69,11 +70,12 @@ class Context:
         client = connect(spawn=may_spawn)
         info = self._who(client)
         self._say_whose(info)
-        if info["version"] == __version__:
-            return client
-        from livedex_ipc.cli.other_version import replaced
+        if info.get("version") != __version__:
+            from livedex_ipc.cli.other_version import replaced
 
-        return replaced(client, info, self.streams, spawn=may_spawn)
+            client = replaced(client, info, self.streams, spawn=may_spawn)
+        self.client = client
+        return client
 
     def _who(self, client: Client) -> ServerInfo:
         """Return who answers. Raises TimedOut, with what helps, if nobody does."""

@@ -72,6 +72,10 @@ def _command(line: CommandLine, streams: Streams, local_exchange: LocalExchange 
         code: int = getattr(loaded, function)(context)
     except InvalidParams as error:
         raise _as_typed(error, line.command) from None
+    except (AttributeError, LookupError, TypeError, ValueError):
+        if context.client is not None:  # another program may be at the socket
+            context.client.refuse_nonsense()
+        raise
     return code
 
 

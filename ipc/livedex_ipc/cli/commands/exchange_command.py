@@ -162,7 +162,7 @@ class _Calls:
         self._context = context
         self._client: Client | None = None
         if context.local_exchange is None:
-            self._client = _running_daemon()
+            self._client = context.client = _running_daemon()
             if self._client is None:
                 exec_local(context)
 
@@ -185,7 +185,7 @@ def _running_daemon() -> Client | None:
         client = connect(spawn=False)
     except NoDaemon:
         return None
-    if client.who(ANSWER_MS / 1000)["version"] == __version__:
+    if client.who(ANSWER_MS / 1000).get("version") == __version__:
         return client
     client.close()
     return None
