@@ -77,7 +77,7 @@ class Client(MethodCalls):
     def refuse_nonsense(self) -> None:
         """Raise Unavailable if the last answer does not have the form that its method promises: call it when an answer
         could not be understood."""
-        from livedex_ipc.answer_check import is_answer
+        from livedex_ipc.result_check import is_answer
 
         if not is_answer(*self._last_answer):
             raise self._stranger()

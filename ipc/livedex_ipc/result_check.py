@@ -12,7 +12,7 @@ from typing import Any, Literal, NotRequired, TypeVar, Union, get_args, get_orig
 from livedex_ipc import exchange_results, file_results, knowledge_results, memory_entry, wire_results
 from livedex_ipc.method_calls import MethodCalls
 
-_TYPES: dict[str, Any] = {**vars(memory_entry), **vars(wire_results), **vars(file_results)}
+_TYPES: dict[str, object] = {**vars(memory_entry), **vars(wire_results), **vars(file_results)}
 _TYPES |= {**vars(exchange_results), **vars(knowledge_results)}
 
 
