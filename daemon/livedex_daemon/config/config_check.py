@@ -31,6 +31,7 @@ from livedex_daemon.config.settings_schema import (
     TABLES,
     known_keys,
 )
+from livedex_daemon.config.syntax_remedies import remedy
 from livedex_ipc.params import nearest
 
 # Python 3.14 has line and column as attributes, older versions only in the message.
@@ -333,4 +334,6 @@ def _syntax_fault(text: str, message: str) -> Fault:
         places = [str(number) for number, one in enumerate(lines, 1) if re.match(rf"\s*\[{re.escape(header)}\]", one)]
         return Fault(header, line, 1, f"[{header}] is there twice (lines {', '.join(places)}): join the two tables")
     column = len(lines[line - 1][: character - 1].encode()) + 1
-    return Fault(None, line, column, f"not valid TOML: {reason[:1].lower()}{reason[1:]}")
+    helps = remedy(lines, line, character, reason)
+    problem = f"not valid TOML: {reason[:1].lower()}{reason[1:]}"
+    return Fault(None, line, column, f"{problem}: {helps}" if helps else problem)

@@ -255,6 +255,24 @@ def test_no_toml(text: str, line: int, column: int) -> None:
     assert fault["message"].startswith("not valid TOML: ")
 
 
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        ("[[roots]]\npath = ~/notes\n", 'invalid value: write path = "~/notes"'),
+        ("[power]\nwait_on_battery = True  # why\n", "invalid value: write wait_on_battery = true"),
+        ('[[roots]]\npath = "a"\n[[roots]]\npath = "b"\npath = "c"\n', "path is there twice (lines 4, 5): keep one"),
+        ('[[roots]]\npath = "~/notes\n', "close the quote in its line"),
+        ("a = 1\n\ufeff[index]\n", "delete the character U+FEFF, which cannot be seen"),
+        ('path = "a\x01b"\n', "delete the character U+0001, which cannot be seen"),
+        ("roots:\n  - path: ~/notes\n", "write a table, as [index], or a setting"),
+        ('{"roots": []}', "write a table, as [index], or a setting"),
+        ("a = [1,\n", "not valid TOML: invalid value"),
+    ],
+)
+def test_a_syntax_error_says_what_helps(text: str, remedy: str) -> None:
+    assert remedy in fault_of(text)["message"]
+
+
 def test_bytes_that_are_no_text() -> None:
     fault = fault_of(b"a = 1\nb = '\xff'\n")
     assert (fault["line"], fault["column"]) == (2, 6)

@@ -60,6 +60,7 @@ def test_from_up_to_down(home: Home, tree: Tree) -> None:
     assert home.run("search", "gadget").returncode == 0
 
     assert home.run_json("roots", "remove", str(tree))["roots"] == []
+    assert home.run("status").stdout.endswith("no folder is indexed: run `livedex up FOLDER`\n")
     assert home.run_json("down") == {}
     assert home.server_pid() is None
 

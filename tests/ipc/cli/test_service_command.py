@@ -88,6 +88,8 @@ def test_install_and_uninstall_leave_nothing(manager: Manager) -> None:
     ]
     assert manager.run("status", code=1)["installed"] is False
     manager.run("uninstall")
+    told = manager.home.run("service", "uninstall", env=manager.env)
+    assert told.stdout == "the service is not installed\n", "nothing was removed, and none is said to be"
 
 
 def test_the_service_finds_the_home_and_its_socket(manager: Manager) -> None:

@@ -47,7 +47,11 @@ def uninstall(context: Context) -> int:
     """Stop and remove the service; with --dry-run print what that means."""
     manager = _manager(context)
     dry_run = bool(context.values.get("dry_run"))
+    were_there = any(os.path.lexists(file.path) for file in manager.uninstall_plan().files)
     plan = manager.uninstall_plan() if dry_run else _checked(lambda: service_manager.uninstall(manager))
+    if not (were_there or context.streams.json):
+        context.streams.write("the service is not installed\n")
+        return 0
     _show_plan(context.streams, manager, plan, dry_run=dry_run, removed=True)
     return 0
 

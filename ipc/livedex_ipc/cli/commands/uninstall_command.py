@@ -57,7 +57,7 @@ def _text(removed: list[str], kept: list[str], dry_run: bool) -> str:
     lines += [f"kept {visible(path)}" for path in kept]
     if kept:
         lines.append("livedex uninstall --all removes these, too")
-    lines.append("the program itself: pipx uninstall livedex, or uv tool uninstall livedex")
+    lines.append("the program itself: pipx uninstall livedex, uv tool uninstall livedex, or pip uninstall livedex")
     return "".join(line + "\n" for line in lines)
 
 

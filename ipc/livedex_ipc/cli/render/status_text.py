@@ -42,6 +42,8 @@ def status_text(status: StatusResult, *, colour: bool) -> str:
     text = "\n".join(lines) + "\n"
     if status["roots"]:
         text += "\n" + roots_text(status["roots"], colour=colour)
+    else:
+        text += "no folder is indexed: run `livedex up FOLDER`\n"
     if status["warnings"]:
         text += "\n" + "".join(f"{style.bad('!')} {warning_text(warning)}\n" for warning in status["warnings"])
     return text
