@@ -92,6 +92,10 @@ def test_install_and_uninstall_leave_nothing(manager: Manager) -> None:
     assert told.stdout == "the service is not installed\n", "nothing was removed, and none is said to be"
 
 
+def test_without_the_service_logs_names_the_other_command(manager: Manager) -> None:
+    assert "`livedex logs`" in manager.run("logs", code=4)["message"]
+
+
 def test_the_service_finds_the_home_and_its_socket(manager: Manager) -> None:
     texts = {Path(file["path"]).name: file["text"] for file in manager.run("print")["files"]}
     assert f"Environment=LIVEDEX_HOME={manager.home.path}\n" in texts["livedex.service"]
@@ -160,8 +164,9 @@ def test_reload_reads_the_configuration_and_names_its_faults(manager: Manager) -
 
 
 def test_the_log_is_that_of_the_unit(manager: Manager) -> None:
+    manager.run("install")
     manager.home.run("service", "logs", env=manager.env)
-    assert manager.noted() == ["--unit livedex.service --lines 100 --no-pager"]
+    assert manager.noted()[-1] == "--unit livedex.service --lines 100 --no-pager"
 
 
 def test_print_is_plain_text_and_needs_no_manager(manager: Manager) -> None:

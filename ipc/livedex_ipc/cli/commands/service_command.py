@@ -47,13 +47,17 @@ def uninstall(context: Context) -> int:
     """Stop and remove the service; with --dry-run print what that means."""
     manager = _manager(context)
     dry_run = bool(context.values.get("dry_run"))
-    were_there = any(os.path.lexists(file.path) for file in manager.uninstall_plan().files)
+    were_there = _is_there(manager)
     plan = manager.uninstall_plan() if dry_run else _checked(lambda: service_manager.uninstall(manager))
     if not (were_there or context.streams.json):
         context.streams.write("the service is not installed\n")
         return 0
     _show_plan(context.streams, manager, plan, dry_run=dry_run, removed=True)
     return 0
+
+
+def _is_there(manager: Manager) -> bool:
+    return any(os.path.lexists(file.path) for file in manager.uninstall_plan().files)
 
 
 def installed_files(context: Context) -> list[str]:
@@ -119,7 +123,10 @@ def status(context: Context) -> int:
 
 def logs(context: Context) -> int:
     """Replace this process with the program that prints the log. Raises Unavailable."""
-    command = _manager(context).log_command()
+    manager = _manager(context)
+    if not _is_there(manager):
+        raise Unavailable("the service is not installed: `livedex logs` prints the log of a daemon outside of it")
+    command = manager.log_command()
     context.streams.flush()
     try:
         os.execvp(command[0], command)
