@@ -56,6 +56,18 @@ DEFECTS = (
         "tests/indexing/disk/test_listed_names.py::test_one_listing_serves_all_changes_before_it",
     ),
     Defect(
+        "new-link-has-no-twins",
+        "what is written by a name that was just linked is not found by the file's other name",
+        "livedex_daemon/write/inspector.py",
+        (
+            (
+                "(stat.links > 1 or (row is not None and row.state.ino == stat.ino))",
+                "(row is not None and row.state.ino == stat.ino)",
+            ),
+        ),
+        "tests/system/test_twins.py::test_what_is_written_by_a_name_that_was_just_linked_is_found_by_the_other[True]",
+    ),
+    Defect(
         "settled-by-its-commit",
         "a write between the reading of a file and a late commit, in one tick of a coarse clock, is missed",
         "livedex_daemon/write/commit.py",

@@ -65,3 +65,22 @@ def test_a_retrieved_file_has_what_was_written_by_another_name(client: Client, t
         kept = client.call("files/retrieve", {"path": str(tree / "two/h.txt"), "timeout_ms": 20_000})
         assert kept["fresh"]
         assert any(word in chunk["text"] for chunk in kept["chunks"])
+
+
+@pytest.mark.parametrize("replaces", [False, True])
+def test_what_is_written_by_a_name_that_was_just_linked_is_found_by_the_other(
+    client: Client, tree: Tree, replaces: bool
+) -> None:
+    """The kernel reports the link and the write by the new name alone, which the index does not know yet."""
+    for number in range(3):
+        first, new = f"first{number}.txt", f"new{number}.txt"
+        tree.write(first, "some words\n")
+        if replaces:
+            tree.write(new, "other words\n")
+        assert first in found(client, "some")
+        (tree / new).unlink(missing_ok=True)
+        os.link(tree / first, tree / new)
+        word = append(tree, new)
+        answer = client.call("search", {"query": word, "timeout_ms": 20_000})
+        (hit,) = answer["hits"]
+        assert answer["fresh"] and {hit["path"], *hit.get("also_at", ())} == {str(tree / first), str(tree / new)}

@@ -168,7 +168,7 @@ class Inspector:
             self.submit([work], bulk=False)
         # After an event also those of a file that a walk has read meanwhile; but twins do not mark each other for ever.
         of_twins = entry.from_event or (work is not None and not entry.is_twin)
-        if of_twins and row is not None and row.state.ino == stat.ino:
+        if of_twins and (stat.links > 1 or (row is not None and row.state.ino == stat.ino)):
             self._mark_twins(root, path, stat, entry)
         if entry.works == 0:
             self.finished.append(entry)
