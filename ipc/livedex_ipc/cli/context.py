@@ -163,7 +163,12 @@ class Context:
         from livedex_ipc.cli.render.terminal_text import changes_answer, is_for_people, state_lines
 
         is_shown = is_for_people if (streams.out_is_terminal if hints is None else hints) else changes_answer
-        shown = [warning for warning in warnings if is_shown(warning)]
+        by_meaning = self.values.get("mode") in ("semantic", "hybrid")  # then words alone are another answer
+        shown = [
+            warning
+            for warning in warnings
+            if is_shown(warning) or (by_meaning and warning["code"] == "embedder_unavailable")
+        ]
         for text in state_lines(state, pending, shown, colour=streams.err_colour):
             streams.message(in_options(text, self.line.command))
 

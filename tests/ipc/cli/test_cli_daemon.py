@@ -27,6 +27,7 @@ def test_from_up_to_down(home: Home, tree: Tree) -> None:
     assert [hit["path"] for hit in found["hits"]] == [f"{tree}/a.md"]
     people = home.run("search", "gizmo")
     assert people.stdout == f"1  {tree}/a.md:3  Notes\n   3:the gizmo\n1 hit in 1 file\n"
+    assert "embedder" in home.run("search", "gizmo", "--mode", "semantic").stderr, "words were compared, not meanings"
     command = [str(LIVEDEX), "search", "gizmo", "--short"]
     there = subprocess.run(command, env=home.env, cwd=tree.path, capture_output=True, check=True)
     assert there.stdout == b"a.md:3:the gizmo\n", "below the working folder"
