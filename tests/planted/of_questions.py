@@ -22,6 +22,13 @@ DEFECTS = (
         ASKED,
     ),
     Defect(
+        "numbers-in-another-convention",
+        "`ext4XattrUserSet` finds nothing, though there is an `ext4_xattr_user_set`",
+        "livedex_indexing/query/query_compiler.py",
+        (("[] if indexed else _converted(index, word)", "[]"),),
+        ASKED,
+    ),
+    Defect(
         "option-without-its-dashes",
         "`--quiet` finds what says quiet most often",
         "livedex_indexing/query/typed_name.py",

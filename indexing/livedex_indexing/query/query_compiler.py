@@ -15,13 +15,13 @@ from typing import Final, NamedTuple
 
 from livedex_indexing.model import Query
 from livedex_indexing.query.query_parser import is_phrase, is_prefix
-from livedex_indexing.query.query_terms import CompiledQuery, Phrase, QueryTerm, begins_too_much, is_letter
+from livedex_indexing.query.query_terms import CompiledQuery, Phrase, QueryTerm, begins_too_much
 from livedex_indexing.query.spell_repair import Repair
 from livedex_indexing.query.typed_name import typed_name
-from livedex_indexing.query.word_counts import WordCounts, idf_of
+from livedex_indexing.query.word_counts import PathCounts, Uncounted, WordCounts, idf_of
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.path_words import path_text
-from livedex_indexing.text.terms import compounds, parts_of
+from livedex_indexing.text.terms import compounds, in_other_conventions, is_letter, is_serial, parts_of
 from livedex_indexing.text.unsegmented import RUN, folded, pieces_of, query_bigrams
 
 MAX_WORDS: Final = 64  # words that count: the rarest
@@ -92,30 +92,13 @@ def _repeatedly(terms: list[QueryTerm], times: int) -> list[QueryTerm]:
     return terms if times == 1 else [term._replace(idf=term.idf * math.sqrt(times)) for term in terms]
 
 
-class _Uncounted(WordCounts):
-    """Counts no word."""
-
-    def all_chunks(self, reader: Reader) -> int:
-        return 0
-
-    def of(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool, paths: str) -> tuple[int, int]:
-        return 0, 0
-
-
-class _PathCounts(WordCounts):
-    """Counts the paths with a word, and no chunks."""
-
-    def _rows(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> int:
-        return 0
-
-
 def compile_strict(reader: Reader, query: Query) -> CompiledQuery:
     """Compile a standing query, which matches only chunks with all of its words.
 
     Each word is one term and none is dropped for being one of many, so the meaning does not depend on the index.
     Stop words count only in a query without other words.
     """
-    index = _Index(reader, _Uncounted(0), _none)
+    index = _Index(reader, Uncounted(0), _none)
     terms = tuple(dict.fromkeys(_whole_terms(index, query.text.split())))
     phrases = tuple(_phrases(index, query.phrases))
     excluded, excluded_phrases = _excluded(query)
@@ -165,22 +148,22 @@ def _content_words(per_word: Sequence[list[QueryTerm]], *, has_phrases: bool) ->
     """Return the words that are not just stop words; if the index has none of them, and there are no phrases, the
     rarest stop words that it has."""
     content = [word for word in per_word if not all(term.is_stop_word for term in word)]
-    if has_phrases or _is_indexed(term for word in content for term in word if not term.is_stop_word):
+    if has_phrases or _indexed(term for word in content for term in word if not term.is_stop_word):
         return content
-    indexed = sorted(filter(_is_indexed, per_word), key=_rarity)[:_KEPT_STOP_WORDS]
+    indexed = sorted(filter(_indexed, per_word), key=_rarity)[:_KEPT_STOP_WORDS]
     return indexed or content or [word for word in per_word if word][:_KEPT_STOP_WORDS]
 
 
-def _is_indexed(terms: Iterable[QueryTerm]) -> bool:
-    """Whether a chunk or a path has one of the terms."""
-    return any(term.rows or term.files for term in terms)
+def _indexed(terms: Iterable[QueryTerm | None]) -> list[QueryTerm]:
+    """Return those terms that a chunk or a path has."""
+    return [term for term in terms if term is not None and (term.rows or term.files)]
 
 
 def _without_stop_words(words: Sequence[list[QueryTerm]]) -> set[QueryTerm]:
     """Return the terms of the words without stop words; all of them if the index has only stop words."""
     terms = {term for word in words for term in word}
     content = {term for term in terms if not term.is_stop_word}
-    return content if content and (_is_indexed(content) or not _is_indexed(terms)) else terms
+    return content if content and (_indexed(content) or not _indexed(terms)) else terms
 
 
 def _repeated(terms: Sequence[QueryTerm], others: Set[QueryTerm]) -> set[QueryTerm]:
@@ -210,9 +193,9 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
 
     ``alone``: the query is this one word. It then searches for the name as a whole if the index has it. Among other
     words the parts find more (.004 to .012 on the three sets of ranking.md), and neighbours count in the ranking
-    anyway. A name with numbers or a single letter (``token17``, ``part_b``) is searched for as a whole only, with its
-    words corrected if there is such a name, since its other parts match many similar names; a word with other signs
-    (``call(x)``) is no name.
+    anyway. A name with numbers or a single letter (``token17``, ``part_b``) is searched for as a whole only, since its
+    other parts match many similar names: in other conventions, or with its words corrected, if there is such a name. A
+    word with other signs (``call(x)``) is no name.
     """
     whole = _whole(index, word)
     if whole is None:
@@ -230,13 +213,17 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
     # Parts of names are ASCII only: `größe` would be split into `gr` and `e`.
     pieces = [(piece, parts_of(piece) if piece.isascii() else []) for piece in _surfaces(index, word)]
     if alone and _NAME.fullmatch(word):
-        is_serial = any(_is_serial(text) for piece, parts in pieces for text in parts or (piece,))
-        if not joined and (is_serial or len(pieces) > 1):
+        parts_alone = [text for piece, parts in pieces for text in parts or (piece,)]
+        has_serial = any(map(is_serial, parts_alone))
+        converted = [] if indexed else _converted(index, word)
+        if converted:
+            return converted if has_serial else _whole_terms(index, parts_alone)
+        if not joined and (has_serial or len(pieces) > 1):
             named = [(piece, term) for piece, _ in pieces if (term := _whole(index, piece)) is not None]
             meant = repair.of_name(word, named)
             if meant:
                 return meant
-        if is_serial:
+        if has_serial:
             return [whole, *joined]
     tokens = [
         [(text, term) for text in (piece, *parts) if (term := _whole(index, text)) is not None]
@@ -245,6 +232,17 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
     if joined:  # then no part of the word is a mistake
         return [*(term for token in tokens for _, term in token), *joined]
     return repair.of(word, [token for token in tokens if token], alone=alone)
+
+
+def _converted(index: _Index, name: str, *, unfinished: bool = False) -> list[QueryTerm]:
+    """Return the terms of a name, or of those that begin so, as the index has them in another convention."""
+    for text in in_other_conventions(name):
+        whole = _whole(index, text)
+        begun = [] if whole is None or not unfinished else _gathered(index, text, whole)
+        found = _indexed([whole, *begun])
+        if found:
+            return found
+    return []
 
 
 def _member(index: _Index, word: str, whole: QueryTerm, repair: Repair) -> list[QueryTerm]:
@@ -276,9 +274,7 @@ def _unfinished(index: _Index, word: str, repair: Repair) -> list[QueryTerm]:
         return _terms_of(index, word, repair, alone=True)
     if whole.prefix or not is_prefix(word + "*") or (len(whole.tokens) == 1 and is_letter(whole.tokens[0])):
         return [whole]
-    is_gathered = not begins_too_much(whole.tokens)
-    begun = [_whole(index, word + "*"), *_other_stems(index, whole)] if is_gathered else _names(index, word, whole)
-    terms = [term for term in (whole, *begun) if term is not None and (term.rows or term.files)]
+    terms = _indexed([whole, *_gathered(index, word, whole)]) or _converted(index, word, unfinished=True)
     if not terms:
         *first, last = _surfaces(index, word)
         found = [_whole(index, text) for text in (*first, last + "*")] if first else []
@@ -286,6 +282,13 @@ def _unfinished(index: _Index, word: str, repair: Repair) -> list[QueryTerm]:
     others = [term._replace(idf=_BEGUN * min(terms[0].idf, term.idf)) for term in terms[1:]]
     repair.others.update(others)
     return [terms[0], *others]
+
+
+def _gathered(index: _Index, word: str, whole: QueryTerm) -> Sequence[QueryTerm | None]:
+    """Return the terms of what begins with an unfinished word, whether or not the index has them."""
+    if begins_too_much(whole.tokens):
+        return _names(index, word, whole)
+    return [_whole(index, word + "*"), *_other_stems(index, whole)]
 
 
 def _begun(index: _Index, word: str, whole: QueryTerm) -> list[QueryTerm]:
@@ -303,9 +306,9 @@ def _names(index: _Index, word: str, begun: QueryTerm) -> list[QueryTerm]:
     """Return terms for the names that begin so, and for the paths, which are few enough to look for the beginning."""
     *before, last = begun.tokens
     names = [name for name in index.continued(word) if name != last][:_OTHERS]
-    paths_only = index._replace(counts=_PathCounts(index.counts.generation, index.counts))
+    paths_only = index._replace(counts=PathCounts(index.counts.generation, index.counts))
     found = [_whole(paths_only, word + "*"), *(_whole(index, "_".join((*before, name))) for name in names)]
-    return [term for term in found if term is not None and (term.rows or term.files)]
+    return _indexed(found)
 
 
 def _other_stems(index: _Index, begun: QueryTerm) -> list[QueryTerm]:
@@ -393,8 +396,3 @@ def _surfaces(index: _Index, word: str) -> list[str]:
 def _rarity(terms: Sequence[QueryTerm]) -> tuple[int, str]:
     """Sort key of a query's words: the word with the rarest term comes first."""
     return min((term.rows, term.match) for term in terms)
-
-
-def _is_serial(text: str) -> bool:
-    """Whether a part of a name only tells it from similar names: a number or a single letter."""
-    return is_letter(text) or any(character.isdigit() for character in text)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from livedex_indexing.text.terms import is_letter
+
 # Words without content: articles, pronouns, prepositions, auxiliaries, and the words people put around a question.
 # From the recipe in ranking.md: leaving them out gains .01 in quality and saves two thirds of the time.
 _STOP_TEXT: Final = """
@@ -104,8 +106,3 @@ def begins_too_much(tokens: Sequence[str]) -> bool:
     """Whether the last word of a name is so short that FTS5 would gather the places of very many words that begin so
     (``btf_s``: 150 ms of CPU in each statement, in an index of 23,000 files)."""
     return len(tokens) > 1 and len(tokens[-1]) <= _SHORT and "".join(tokens).isascii()
-
-
-def is_letter(token: str) -> bool:
-    """Whether a token is a single letter of an alphabet; one Chinese or Japanese character is a word."""
-    return len(token) == 1 and ord(token) < 0x2E80

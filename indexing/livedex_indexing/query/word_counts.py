@@ -160,6 +160,23 @@ class WordCounts:
         return rows
 
 
+class Uncounted(WordCounts):
+    """Counts no word."""
+
+    def all_chunks(self, reader: Reader) -> int:
+        return 0
+
+    def of(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool, paths: str) -> tuple[int, int]:
+        return 0, 0
+
+
+class PathCounts(WordCounts):
+    """Counts the paths with a word, and no chunks."""
+
+    def _rows(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> int:
+        return 0
+
+
 def idf_of(rows: int, total: int) -> float:
     """Return BM25's idf, never negative, of an index with some more rows that lack the word: as many as there are, at
     most `_OTHER_ROWS`. Without them the words that a small index is about would say nothing (dev halves of five sets of

@@ -12,11 +12,12 @@ from typing import Final
 from livedex_indexing.lines.expression import BadPattern
 from livedex_indexing.lines.line_pattern import Pattern
 from livedex_indexing.lines.vocabulary import Vocabulary
-from livedex_indexing.query.query_terms import STOP_WORDS, is_letter
+from livedex_indexing.query.query_terms import STOP_WORDS
 from livedex_indexing.search.line_answer import LineRun
 from livedex_indexing.search.search_answer import AS_LINES_WARNING, SearchAnswer
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.store.read_pool import DeadlinePassed
+from livedex_indexing.text.terms import is_letter
 
 _FEW_FILES: Final = 16  # files that may be read where words found something
 _MORE_FILES: Final = 256  # … for a word with signs, or signs alone: words do not lead to it

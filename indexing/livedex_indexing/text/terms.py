@@ -12,6 +12,11 @@ from collections.abc import Iterable, Iterator
 # A longer run of letters is data (base64, a hash, minified code), not a name.
 _LONGEST_NAME = 64  # characters
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_HUMPS = (  # where a name in mixed case is split by its first letters; ``2X`` may be one part or two
+    re.compile(r"(?<=[a-z0-9])(?=[A-Z])"),
+    re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])"),
+)
+_SIGNS = re.compile(r"[\W_]+")
 _LONGEST_PART = 20  # letters
 _HYPHEN = re.compile(r"-(?<=[A-Za-z]-)(?=[A-Za-z]{2})")  # begins with the rare character: as fast as a plain search
 _BEFORE = re.compile(rf"(?<![\w-])[A-Za-z]{{1,{_LONGEST_PART}}}\Z")
@@ -38,6 +43,18 @@ def parts_of(word: str) -> list[str]:
     """Split a name: ``getHTTPResponse`` gives get, HTTP, Response; a word of one part gives an empty list."""
     found = _PARTS.findall(word)
     return found if len(found) > 1 else []
+
+
+def in_other_conventions(name: str) -> list[str]:
+    """Return the parts of a name, joined by underscores, in each way in which another convention may split it:
+    ``ext4XattrUser`` gives ``ext4_Xattr_User``, and ``ext_4_Xattr_User`` as `mixed_case_parts` does. A name of one part
+    gives an empty list."""
+    if not name.isascii():
+        return []
+    pieces = _SIGNS.split(name)
+    ways = ["_".join(hump.sub("_", piece) for piece in pieces) for hump in _HUMPS]
+    ways.append("_".join(part for piece in pieces for part in parts_of(piece) or [piece]))
+    return [way for way in dict.fromkeys(ways) if "_" in way]
 
 
 def mixed_case_parts(text: str) -> str:
@@ -88,3 +105,13 @@ def name_words(names: Iterable[str]) -> str:
         words.append(name)
         words += parts_of(name) if not (name.islower() or name.isupper()) else ()
     return " ".join(words)
+
+
+def is_letter(word: str) -> bool:
+    """Whether a word is a single letter of an alphabet; one Chinese or Japanese character is a word."""
+    return len(word) == 1 and ord(word) < 0x2E80
+
+
+def is_serial(part: str) -> bool:
+    """Whether a part of a name only tells it from similar names: a number or a single letter."""
+    return is_letter(part) or any(character.isdigit() for character in part)

@@ -31,6 +31,8 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         made.write("root/loop.py", f"{FILLER}    while not runTask():\n        pass\n{FILLER}")
         made.write("root/runner.py", f"{FILLER}def runTask(task):\n    pass\n")
         made.write("root/mail.py", f"{FILLER}def parse_header(line):\n    pass\n")
+        made.write("root/attributes.c", f"{FILLER}static int ext4_xattr_user_set(int v8)\n{{\n}}\n")
+        made.write("root/session.js", f"{FILLER}class Http2ServerSession {{\n}}\n")
         made.write("root/waiting.js", f"{'step();' * 3}\n" * 3 * LINES + "if (queue.length) go();\n")
         made.write("root/hamlet.md", f"{'Words, words. ' * 30}\n\nTo be or not to be.\n")
         made.write("root/sewing.py", f"{FILLER}    quilt = 1\n")
@@ -54,6 +56,8 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         ("where is runTask defined?", "runner.py"),
         ("def runTask", "runner.py"),
         ("parseHeader", "mail.py"),
+        ("ext4XattrUserSet", "attributes.c"),
+        ("http2_server_session", "session.js"),
         ("queue.length", "waiting.js"),
         ("to be or not to be", "hamlet.md"),
         ("quilt py", "sewing.py"),
@@ -63,6 +67,19 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
 )
 def test_what_is_asked_for_comes_first(app: Indexed, query: str, path: str) -> None:
     assert app.search(query)[0]["relative_path"] == path
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("parseHe", "mail.py"),
+        ("parseHeader", "mail.py"),
+        ("ext4XattrUserSe", "attributes.c"),
+        ("ext4XattrUserSet", "attributes.c"),
+    ],
+)
+def test_a_name_in_another_convention_is_found_while_it_is_typed(app: Indexed, query: str, path: str) -> None:
+    assert path in app.found(query, typing=True)
 
 
 def test_the_whole_text_comes_before_the_name_in_it(app: Indexed) -> None:
