@@ -16,7 +16,7 @@ DEFECTS = (
         "names-with-numbers-misspelt",
         "a misspelt name with a number in it finds nothing",
         "livedex_indexing/query/query_compiler.py",
-        (("(is_serial or len(pieces) > 1)", "(not is_serial and len(pieces) > 1)"),),
+        (("(has_serial or len(pieces) > 1)", "(not has_serial and len(pieces) > 1)"),),
         f"{NAMES}::test_a_misspelt_name_with_numbers",
     ),
     Defect(
