@@ -20,7 +20,7 @@ from livedex_indexing.store.read_pool import DeadlinePassed
 from livedex_indexing.text.terms import is_letter
 
 _FEW_FILES: Final = 16  # files that may be read where words found something
-_MORE_FILES: Final = 256  # … for a word with signs, or signs alone: words do not lead to it
+_MORE_FILES: Final = 2_048  # … for a word with signs, or signs alone: words do not lead to it
 _FIRST_LINES: Final = 10  # lines that are compared with the chunks that words found
 
 

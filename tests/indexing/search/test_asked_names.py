@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -80,6 +81,14 @@ def test_what_is_asked_for_comes_first(app: Indexed, query: str, path: str) -> N
 )
 def test_a_name_in_another_convention_is_found_while_it_is_typed(app: Indexed, query: str, path: str) -> None:
     assert path in app.found(query, typing=True)
+
+
+def test_an_option_whose_word_hundreds_of_files_have(tmp_path: Path) -> None:
+    with Indexed(tmp_path) as made:
+        for number in range(300):
+            made.write(f"root/verbose{number}.py", f"verbose = {number}  # verbose\n")
+        made.write("root/options.py", f'{FILLER}    parser.add("--verbose")\n{FILLER}')
+        assert made.search("--verbose")[0]["relative_path"] == "options.py"
 
 
 def test_the_whole_text_comes_before_the_name_in_it(app: Indexed) -> None:
