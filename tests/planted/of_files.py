@@ -56,6 +56,13 @@ DEFECTS = (
         "tests/indexing/disk/test_listed_names.py::test_one_listing_serves_all_changes_before_it",
     ),
     Defect(
+        "lost-link-has-no-twins",
+        "what was written by a name that is gone is not found by the file's other name",
+        "livedex_daemon/write/inspector.py",
+        (("            self._mark_twins_left(root, path, entry)\n", ""),),
+        "tests/system/test_twins.py::test_what_was_written_by_a_name_that_is_gone_is_found_by_the_other",
+    ),
+    Defect(
         "new-link-has-no-twins",
         "what is written by a name that was just linked is not found by the file's other name",
         "livedex_daemon/write/inspector.py",

@@ -84,3 +84,26 @@ def test_what_is_written_by_a_name_that_was_just_linked_is_found_by_the_other(
         answer = client.call("search", {"query": word, "timeout_ms": 20_000})
         (hit,) = answer["hits"]
         assert answer["fresh"] and {hit["path"], *hit.get("also_at", ())} == {str(tree / first), str(tree / new)}
+
+
+def test_what_was_written_by_a_name_that_is_gone_is_found_by_the_other(client: Client, tree: Tree) -> None:
+    for number in range(ROUNDS):
+        left, gone = f"left{number}.txt", f"gone{number}.txt"
+        tree.write(left, f"pangolin{number}\n")
+        os.link(tree / left, tree / gone)
+        assert len(found(client, f"pangolin{number}")) == 1  # one hit, which names both
+        word = append(tree, gone)
+        tree.remove(gone)
+        assert found(client, word) == [left]
+
+
+def test_what_was_written_by_a_name_in_a_folder_that_is_gone_is_found_by_the_other(client: Client, tree: Tree) -> None:
+    for number in range(ROUNDS):
+        left, gone = f"left{number}.txt", f"gone{number}/deep/name.txt"
+        tree.write(left, f"pangolin{number}\n")
+        tree.mkdir(f"gone{number}/deep")
+        os.link(tree / left, tree / gone)
+        assert len(found(client, f"pangolin{number}")) == 1
+        word = append(tree, gone)
+        tree.remove(f"gone{number}")
+        assert found(client, word) == [left]

@@ -192,6 +192,13 @@ class Inspector:
                 entry.works += 1
                 self.submit([work], bulk=False)
 
+    def _mark_twins_left(self, root: Root, path: bytes, entry: Entry) -> None:
+        """Examine the other names of a file that is gone: it may have been written by this name just before."""
+        row = self._store.file(root.id, path)
+        for twin in self._store.by_inode(row.state.ino) if row is not None else ():
+            if (twin.root_id, twin.path) != (root.id, path):
+                self._backlog.mark_twin((twin.root_id, twin.path), entry)
+
     def _start_walk(self, root: Root, path: bytes, entry: Entry) -> None:
         tools = WalkTools(self._store, self._watching.watch, self._pool.policy)
         self._walks.append(TreeWalk(tools, root, path, entry, since=self.unreadable.failures))
@@ -287,6 +294,7 @@ class Inspector:
                 continue
             if entry.progress is not None:
                 entry.progress.removed += 1
+            self._mark_twins_left(root, path, entry)
             self.changes.removed.append((root.id, path))
             gone.setdefault(root, set()).add(path)
             self._remove_below(root, path)
