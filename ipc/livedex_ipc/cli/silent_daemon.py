@@ -1,7 +1,7 @@
 """Ends the daemon of this home although it does not answer: it hangs, is stopped, or has lost its socket.
 
-Invariant: only the process that has locked the home is ended, and only if it is a livedex daemon; one that can still
-end in its own way may do so.
+Invariant: only the process that has locked the home is ended, and only if it is a livedex daemon, and no other socket
+than that of the home was named; one that can still end in its own way may do so.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ _DAEMON = "livedex_daemon"  # the module that a daemon's command line names
 
 
 def holder() -> int | None:
-    """Return the process id of the daemon that has locked this home; None if there is none."""
+    """Return the process id of the daemon that has locked this home; None if there is none, or if the daemon of a socket
+    is meant that LIVEDEX_SOCKET names: it may be another home's."""
+    if os.environ.get("LIVEDEX_SOCKET"):
+        return None
     try:
         descriptor = os.open(os.path.join(paths.data_dir(), LOCK_NAME), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
