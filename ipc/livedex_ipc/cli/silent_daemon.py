@@ -22,8 +22,8 @@ _DAEMON = "livedex_daemon"  # the module that a daemon's command line names
 
 
 def holder() -> int | None:
-    """Return the process id of the daemon that has locked this home; None if there is none, or if the daemon of a socket
-    is meant that LIVEDEX_SOCKET names: it may be another home's."""
+    """Return the process id of the daemon that has locked this home; None if there is none, or if LIVEDEX_SOCKET names
+    the socket: the daemon there may be another home's."""
     if os.environ.get("LIVEDEX_SOCKET"):
         return None
     try:
