@@ -15,6 +15,7 @@ from livedex_ipc.errors import InvalidParams
 
 APP = "livedex"
 SOCKET_NAME = "livedex.sock"
+LOCK_NAME = "daemon.lock"  # in the data folder: the daemon of the home has locked it
 _VARIABLES = ("LIVEDEX_HOME", "LIVEDEX_SOCKET", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 RUN_USER = "/run/user"
 PRIVATE_MODE = 0o700  # of every folder that livedex makes

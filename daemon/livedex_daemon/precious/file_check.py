@@ -13,7 +13,7 @@ from typing import Final
 
 import apsw
 
-from livedex_daemon.precious.precious_database import Schema
+from livedex_daemon.precious.precious_database import Schema, strangeness
 
 CHECK_S: Final = 3.0  # of a large file, what was read by then has to do
 _STEPS: Final = 10_000  # instructions of SQLite between two looks at the clock
@@ -43,11 +43,8 @@ def _fault_inside(db: apsw.Connection, schema: Schema) -> str | None:
     ends = time.monotonic() + CHECK_S
     db.set_progress_handler(lambda: time.monotonic() > ends, _STEPS)
     db.set_busy_timeout(int(CHECK_S * 1000))
-    if not db.execute("SELECT count(*) FROM sqlite_master").get:
-        return None
-    if int(db.pragma("application_id")) != schema.application_id:
-        return "it is a database of another program"
-    if int(db.pragma("user_version")) > schema.version:
-        return "a newer livedex wrote it"
+    strange = strangeness(db, schema)
+    if strange is not None:
+        return strange[0]
     found = str(db.execute("PRAGMA quick_check(1)").get)
     return None if found == "ok" else f"it is damaged ({found.splitlines()[-1]})"

@@ -145,14 +145,9 @@ class PreciousDatabase:
             raise
 
     def _check_version(self, db: apsw.Connection) -> None:
-        tables = int(db.execute("SELECT count(*) FROM sqlite_master").get)
-        application, version = int(db.pragma("application_id")), int(db.pragma("user_version"))
-        if not tables and application in (0, self._schema.application_id):
-            return
-        if application != self._schema.application_id:
-            raise self._unusable("it is a database of another program: move it away")
-        if version > self._schema.version:
-            raise self._unusable("a newer livedex wrote it: use that one")
+        strange = strangeness(db, self._schema)
+        if strange is not None:
+            raise self._unusable(": ".join(strange))
 
     def _look_at_file(self) -> None:
         """Open the file again if it or its log is not the one that was opened: commits to a removed file succeed."""
@@ -264,6 +259,17 @@ def _use_log(db: apsw.Connection) -> None:
             if time.monotonic() > deadline:
                 raise
             time.sleep(random.uniform(0.001, 0.01))
+
+
+def strangeness(db: apsw.Connection, schema: Schema) -> tuple[str, str] | None:
+    """Return why a database is not one of this livedex, and what helps; None if it is one, or is new."""
+    tables = int(db.execute("SELECT count(*) FROM sqlite_master").get)
+    application, version = int(db.pragma("application_id")), int(db.pragma("user_version"))
+    if not tables and application in (0, schema.application_id):
+        return None
+    if application != schema.application_id:
+        return "it is a database of another program", "move it away"
+    return ("a newer livedex wrote it", "use that one") if version > schema.version else None
 
 
 def _make_tables(db: apsw.Connection, schema: Schema) -> None:

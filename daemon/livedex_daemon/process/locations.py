@@ -63,7 +63,7 @@ class Locations:
 
     @property
     def lock_path(self) -> str:
-        return os.path.join(self.data_dir, "daemon.lock")
+        return os.path.join(self.data_dir, paths.LOCK_NAME)
 
     @property
     def cookie_dir(self) -> str:

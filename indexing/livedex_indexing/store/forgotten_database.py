@@ -15,7 +15,7 @@ from typing import Final
 
 import apsw
 
-from livedex_indexing.store.database import fetch
+from livedex_indexing.store.database import DAMAGED, fetch
 from livedex_indexing.store.forgotten_copy import Hashes, Record
 from livedex_indexing.store.set_aside import keep_folder
 
@@ -35,7 +35,7 @@ _ROWS: Final = "SELECT root, path, hash FROM forgotten"
 _PUT: Final = "INSERT OR REPLACE INTO forgotten VALUES (?, ?, ?)"
 _DROP: Final = "DELETE FROM forgotten WHERE root = ? AND path = ?"
 _COMPANIONS: Final = ("-journal", "-wal", "-shm")
-_DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError)
+_DAMAGED: Final = (*DAMAGED, apsw.SQLError)
 
 
 class NewerFileError(Exception):

@@ -17,7 +17,6 @@ from livedex_ipc.cli.process_end import has_ended
 
 END_S = 6.0  # a daemon ends within 5 s
 KILLED_S = 5.0
-LOCK_NAME = "daemon.lock"
 _DAEMON = "livedex_daemon"  # the module that a daemon's command line names
 
 
@@ -27,7 +26,8 @@ def holder() -> int | None:
     if os.environ.get("LIVEDEX_SOCKET"):
         return None
     try:
-        descriptor = os.open(os.path.join(paths.data_dir(), LOCK_NAME), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        where = os.path.join(paths.data_dir(), paths.LOCK_NAME)
+        descriptor = os.open(where, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
         return None
     try:

@@ -18,7 +18,7 @@ from livedex_ipc.errors import Unavailable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_DERIVED = ("index.db", "in-hand", "starts", "daemon.lock", "cookies")
+_DERIVED = ("index.db", "in-hand", "starts", paths.LOCK_NAME, "cookies")
 _PRECIOUS = ("forgotten.db", "exchange.db", "knowledge.db")
 _LOG = "livedex.log"
 
