@@ -169,20 +169,24 @@ class Inspector:
         # After an event also those of a file that a walk has read meanwhile; but twins do not mark each other for ever.
         of_twins = entry.from_event or (work is not None and not entry.is_twin)
         if of_twins and (stat.links > 1 or (row is not None and row.state.ino == stat.ino)):
-            self._mark_twins(root, path, stat, entry)
+            self._mark_twins(root, path, (stat.ino, stat.dev), entry)
         if entry.works == 0:
             self.finished.append(entry)
 
-    def _mark_twins(self, root: Root, path: bytes, stat: Stat, entry: Entry) -> None:
-        """Examine the hard links of a file that was written in place: the kernel reports only the name in use."""
-        for twin in self._store.by_inode(stat.ino):
+    def _mark_twins(self, root: Root, path: bytes, node: tuple[int, int | None], entry: Entry) -> None:
+        """Examine the hard links of a file that was written in place: the kernel reports only the name in use.
+
+        ``node``: its inode, and its device if that is known.
+        """
+        ino, dev = node
+        for twin in self._store.by_inode(ino):
             if twin.root_id != root.id:
                 self._backlog.mark_twin((twin.root_id, twin.path), entry)
                 continue
             max_size = self._pool.policy.max_file_size
             try:
                 found = self._names.stat(root.path, twin.path, entry.last_at) if twin.path != path else None
-                if found is None or (found.ino, found.dev) != (stat.ino, stat.dev):
+                if found is None or found.ino != ino or dev not in (None, found.dev):
                     continue
                 work = examine(PresentFile(root, twin.path, found, twin), entry, max_size, self.changes, time.time())
             except (tree.Denied, tree.ReadFailed):
@@ -191,13 +195,6 @@ class Inspector:
             if work is not None:
                 entry.works += 1
                 self.submit([work], bulk=False)
-
-    def _mark_twins_left(self, root: Root, path: bytes, entry: Entry) -> None:
-        """Examine the other names of a file that is gone: it may have been written by this name just before."""
-        row = self._store.file(root.id, path)
-        for twin in self._store.by_inode(row.state.ino) if row is not None else ():
-            if (twin.root_id, twin.path) != (root.id, path):
-                self._backlog.mark_twin((twin.root_id, twin.path), entry)
 
     def _start_walk(self, root: Root, path: bytes, entry: Entry) -> None:
         tools = WalkTools(self._store, self._watching.watch, self._pool.policy)
@@ -294,11 +291,14 @@ class Inspector:
                 continue
             if entry.progress is not None:
                 entry.progress.removed += 1
-            self._mark_twins_left(root, path, entry)
+            row = self._store.file(root.id, path)
+            if row is not None:  # it may have been written by this name just before
+                self._mark_twins(root, path, (row.state.ino, None), entry)
             self.changes.removed.append((root.id, path))
             gone.setdefault(root, set()).add(path)
             self._remove_below(root, path)
-            self.finished.append(entry)
+            if entry.works == 0:
+                self.finished.append(entry)
         for root, paths in gone.items():
             self._cancel(root.id, partial(is_at_or_below, folders=paths))
             root.rules.invalidate_all(paths)
