@@ -47,14 +47,14 @@ def parts_of(word: str) -> list[str]:
 
 def in_other_conventions(name: str) -> list[str]:
     """Return the parts of a name, joined by underscores, in each way in which another convention may split it:
-    ``ext4XattrUser`` gives ``ext4_Xattr_User``, and ``ext_4_Xattr_User`` as `mixed_case_parts` does. A name of one part
-    gives an empty list."""
+    ``ext4XattrUser`` gives ``ext4_Xattr_User``, and ``ext_4_Xattr_User`` as `mixed_case_parts` does. The name itself is
+    none of them."""
     if not name.isascii():
         return []
     pieces = _SIGNS.split(name)
     ways = ["_".join(hump.sub("_", piece) for piece in pieces) for hump in _HUMPS]
     ways.append("_".join(part for piece in pieces for part in parts_of(piece) or [piece]))
-    return [way for way in dict.fromkeys(ways) if "_" in way]
+    return [way for way in dict.fromkeys(ways) if "_" in way and way != name]
 
 
 def mixed_case_parts(text: str) -> str:
