@@ -21,7 +21,6 @@ REPAIRED: Final = 8  # words of a query that are spell-checked: 5 to 20 ms each
 _MEANT: Final = 3  # replacements for one misspelt word, at most
 _NAMES: Final = 9  # whole names that are tried, at most
 _OTHER: Final = 0.5  # weight of each replacement but the nearest
-_RARE: Final = 50  # chunks: so few may all belong to contents that no file uses any more
 
 Written = tuple[str, QueryTerm]  # a word as it was typed
 
@@ -102,9 +101,9 @@ class Repair:
 
     def is_missing(self, term: QueryTerm) -> bool:
         """Whether a term is a single word that occurs in no served chunk and in no path."""
-        if term.files or term.rows > _RARE or len(term.tokens) > 1 or term.is_stop_word or term.unsegmented:
+        if term.files or len(term.tokens) > 1 or term.is_stop_word or term.unsegmented:
             return False
-        return is_word(term.tokens[0]) and not (term.rows and is_in_use(self._reader, term.match))
+        return is_word(term.tokens[0]) and not (term.rows and is_in_use(self._reader, term.match, term.rows))
 
     def _meant(self, term: QueryTerm) -> list[QueryTerm]:
         """Return the words that a missing word may mean, all equally near: those in most files first, one for each

@@ -27,9 +27,8 @@ _BETWEEN: Final = """SELECT term, doc FROM temp.written
                      WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?"""
 _IN_USE: Final = """SELECT 1 FROM exact JOIN contents t ON t.id = exact.rowid
                     WHERE exact MATCH ? AND t.unused_since IS NULL LIMIT 1"""
-# The postings still contain the words of contents that no file uses.
-_HAS_ROW: Final = """SELECT CASE WHEN EXISTS (SELECT 1 FROM dead) THEN EXISTS (SELECT 1 FROM postings
-                  WHERE postings MATCH ? AND +rowid NOT IN (SELECT id FROM dead)) ELSE 1 END"""
+_DEAD: Final = "SELECT count(*) FROM dead"
+_ALIVE: Final = "SELECT 1 FROM postings WHERE postings MATCH ? AND +rowid NOT IN (SELECT id FROM dead) LIMIT 1"
 
 
 class Near(NamedTuple):
@@ -48,9 +47,10 @@ def mistakes_allowed(word: str) -> int:
     return 2 if len(word) >= _TWO_MISTAKES else 1
 
 
-def is_in_use(reader: Reader, match: str) -> bool:
-    """Whether a served chunk contains a word of the postings. Only for rare words: it may read all their rows."""
-    return bool(reader.one(_HAS_ROW, (match,)))
+def is_in_use(reader: Reader, match: str, rows: int) -> bool:
+    """Whether a served chunk contains a word that ``rows`` rows of the postings have: they still contain the words of
+    contents that no file uses. Where that may be all of them, it may read them all."""
+    return rows > reader.one(_DEAD) or reader.one(_ALIVE, (match,)) is not None
 
 
 def nearest(reader: Reader, word: str) -> Iterator[Near]:

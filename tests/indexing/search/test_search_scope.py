@@ -85,6 +85,8 @@ def test_contents_of_no_visible_file_are_not_found(index: Indexed) -> None:
     assert index.found("walrus") == ["b.txt"], "dead rows do not crowd it out"
     assert index.found("ziither") == ["b.txt"], "a word of dead rows alone is in no file, so it is respelt"
     assert index.search("walrus", group="file")[0]["matches"] == 1
+    index.write("root/b.txt", "one zither, and nobody says the name of an animal with tusks: a waltus\n")
+    assert index.found("walrus") == ["b.txt"], "however often dead rows have it"
 
 
 def test_a_missing_root_is_not_served(tmp_path: Path) -> None:
