@@ -7,6 +7,7 @@ its dependencies when it is created, and no part knows the app.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
@@ -85,6 +86,7 @@ from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.parse.parse_process import remove_copies
 from livedex_indexing.store.forgotten_files import ForgottenFiles
+from livedex_indexing.store.index_store import IndexDamaged, Store
 from livedex_ipc.server.rpc_server import Handler, Server
 from livedex_service import supervisor
 
@@ -123,7 +125,7 @@ class App:
         readers = IndexReaders(locations.index_db, wake)
         self._backend = self._made_backend(readers, roots)
         self._notifier = ChangeNotifier(readers, roots, store_health, backlog, self._could_not_read)
-        store, rebuilds = open_store(locations.index_db, self._changed)
+        store, rebuilds = self._opened_store(config)
         self._index = index = IndexFile(store, readers, Salvage(roots, self._forgotten), store_health)
         rebuilder = Rebuilder(index, backlog, self._all_changed, under_way=rebuilds)
         # Writing
@@ -167,6 +169,15 @@ class App:
         self._knowledge = KnowledgeThread(self._locations.knowledge_db, self._config, self._plugins)
         methods = self._methods(steps, roots, store_health)
         self._server = Server(answered_by_one_table(methods, roots), limits=descriptors.raised_limits())
+
+    def _opened_store(self, config: Config) -> tuple[Store, bool]:
+        """Open the index, as ``open_store``. Raises ConfigInvalid if the configuration was emptied: it has roots."""
+        store, is_new = open_store(self._locations.index_db, self._changed)
+        if not config.roots:
+            with contextlib.suppress(IndexDamaged):  # it will be noticed, and rebuilt
+                known = [os.fsdecode(root.path) for root in store.roots()]
+                configuration.load(self._locations.config_path, accepted=known)
+        return store, is_new
 
     def _made_backend(self, readers: IndexReaders, roots: Roots) -> BackendSwitch:
         origin = Origin(readers, roots, self._plan, lambda: self._embedding.source)

@@ -280,6 +280,27 @@ DEFECTS = (
         "tests/system/test_limits.py::test_a_reader_that_died_is_replaced",
     ),
     Defect(
+        "emptied-configuration-applied",
+        "a configuration that was emptied while there are roots drops them all",
+        "livedex_daemon/config/settings.py",
+        (("    if accepted and not document.data:\n", "    if accepted and document is None:\n"),),
+        "tests/system/test_bad_settings.py::test_an_emptied_configuration_keeps_the_roots",
+    ),
+    Defect(
+        "emptied-configuration-at-a-start",
+        "a start with an emptied configuration drops the roots of the index",
+        "livedex_daemon/app.py",
+        (("        if not config.roots:\n", "        if config.roots:\n"),),
+        "tests/system/test_bad_settings.py::test_an_emptied_configuration_keeps_the_roots",
+    ),
+    Defect(
+        "edit-of-an-emptied-configuration",
+        "adding a root to an emptied configuration makes it the only root",
+        "livedex_daemon/answer/handlers.py",
+        (("        await self._reload()  # a file that is refused is no base", "        # is no base"),),
+        "tests/system/test_bad_settings.py::test_an_emptied_configuration_keeps_the_roots",
+    ),
+    Defect(
         "reload-half-applied",
         "a reload takes over the roots and not how files are cut",
         "livedex_daemon/config_reload.py",

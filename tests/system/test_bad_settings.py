@@ -81,6 +81,32 @@ def test_a_broken_edit_is_refused_and_the_old_stays_in_force(client: Client, hom
     wait_until(lambda: client.call("status")["state"] == "ready", what="the mended configuration")
 
 
+def test_an_emptied_configuration_keeps_the_roots(client: Client, daemon: Daemon, home: Home, tree: Tree) -> None:
+    """By an editor that is still saving, or a full disk. Nothing else may make the loss complete."""
+    tree.write("kept.txt", "keptword")
+    add_root(client, tree)
+    before = home.config.read_text()
+    home.config.write_text("")
+    wait_until(lambda: client.call("status")["warnings"], what="the refusal")
+    (told,) = client.call("status")["warnings"]
+    assert (told["code"], "roots = []" in told["remedy"]) == ("config_refused", True)
+    assert found(client, "keptword") == ["kept.txt"]
+    for words in (["roots", "add", str(tree.mkdir("more"))], ["index", "--backend", "sqlite"]):
+        assert home.run(*words).returncode == 2
+    assert home.config.read_text() == ""
+    daemon.stop()
+    failed = home.run("status")
+    assert failed.returncode == 2
+    assert "write `roots = []`" in failed.stderr
+    home.config.write_text(before)
+    daemon.start()
+    with daemon.client() as again:
+        assert found(again, "keptword") == ["kept.txt"]
+        home.config.write_text("roots = []\n")
+        wait_until(lambda: again.call("roots/list")["roots"] == [], what="the root to go")
+        assert again.call("status")["warnings"] == []
+
+
 def test_a_broken_configuration_on_sighup(daemon: Daemon, client: Client, home: Home) -> None:
     home.config.write_text("[log\n")
     os.kill(daemon.pid, signal.SIGHUP)

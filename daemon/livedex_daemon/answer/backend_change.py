@@ -29,6 +29,7 @@ class BackendChange:
 
     async def to(self, call: Call, name: str) -> None:
         """Switch to a backend. Raises Unavailable, with the reason, if it cannot be filled."""
+        await self._reload()  # a file that is refused is no base for an edit
         if name not in (BUILT_IN, self._switch.name):
             await self._fill(call, self._switch.begin(name))
         path = self._config_path

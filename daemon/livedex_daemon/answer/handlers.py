@@ -165,6 +165,7 @@ class RootMethods:
             state = "is not a folder" if exists else "does not exist"
             raise InvalidParams(f"{display_path(path)} {state}: a root must be an existing folder", {"field": "path"})
         await self._prove_writable()
+        await self._reload()  # a file that is refused is no base for an edit: what it lost would be lost for good
         config = self._config_path
         added = await in_daemon_thread(
             lambda: config_edit.add_root(config, os.fsdecode(path), tuple(params["ignore"])), "configuration"

@@ -17,6 +17,7 @@ from livedex_daemon.answer.plugin_methods import plugin_warnings
 from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.backend.backend_switch import BackendSwitch
 from livedex_daemon.config.current_config import CurrentConfig
+from livedex_daemon.config.settings import EMPTIED
 from livedex_daemon.documents.lane import Lane
 from livedex_daemon.embedding.embedding_thread import EmbeddingThread
 from livedex_daemon.index_file.rebuild import IndexFile
@@ -208,7 +209,10 @@ def _refused_config(state: DaemonState) -> Warnings:
     if fault is None:
         return []
     message = f"livedex refuses the changed configuration: {fault}; the former one stays in force"
-    return [warning("config_refused", message, "run `livedex config validate` and correct the faults that it lists")]
+    remedy = "run `livedex config validate` and correct the faults that it lists"
+    if EMPTIED in fault:  # which is a fault only while there are roots
+        remedy = "restore the file, or write `roots = []` into it to have no roots"
+    return [warning("config_refused", message, remedy)]
 
 
 def _restart_needed(state: DaemonState) -> Warnings:

@@ -14,6 +14,7 @@ import os
 import stat
 import tempfile
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 
 from livedex_daemon.config import root_folders, toml_splice
@@ -79,7 +80,7 @@ def remove_root(config: str, root: str) -> None:
             wanted = spellings(root)
             for entry in entries:
                 if wanted & spellings(entry.path):
-                    return toml_splice.without_root(document.layout.text, entry.number).encode()
+                    return _never_empty(toml_splice.without_root(document.layout.text, entry.number)).encode()
         parse(content or b"", path=config)  # a fault in the file may have hidden the root
         shown = os.fsencode(root).decode("utf-8", "replace")
         raise NotFound(f"{shown} is not a root; `livedex roots list` lists the roots", {"path": shown})
@@ -119,6 +120,14 @@ def roots_in(content: bytes) -> frozenset[str]:
     """Return the roots as written: none if the content is not TOML."""
     document = read_toml(content)
     return frozenset() if isinstance(document, Fault) else frozenset(entry.path for entry in check(document).roots)
+
+
+def _never_empty(text: str) -> str:
+    """Let a text without any setting say that there are no roots: else it looks as if it had been damaged."""
+    if tomllib.loads(text):
+        return text
+    newline = "" if not text or text.endswith("\n") else "\n"
+    return f"{text}{newline}roots = []\n"
 
 
 def _root_at(roots: Sequence[RootConfig], real: str) -> RootConfig | None:

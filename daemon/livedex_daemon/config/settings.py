@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, TypedDict
+from typing import Any, Final, Literal, TypedDict
 
 from livedex_daemon.config import config_file, root_folders
 from livedex_daemon.config.config_check import Document, Fault, RootEntry, check, read_toml
@@ -19,6 +19,8 @@ from livedex_daemon.process.locations import locate
 from livedex_ipc.errors import ConfigInvalid
 
 ResolvedEntry = tuple[RootEntry, RealRoot]
+
+EMPTIED: Final = "it contains no setting, but there are roots: restore it, or write `roots = []` into it to have none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +183,11 @@ def load(
     """Read and check the file; a missing one means the defaults.
 
     ``accepted``: roots as written (None: all) that were accepted before: one is missing, and no fault, if a file or a
-    link to another root is now in its place. Raises ConfigInvalid with all faults at once.
+    link to another root is now in its place. If there are any, a file without a setting is a fault: it is being saved,
+    or damaged. Raises ConfigInvalid with all faults at once.
     """
-    return parse(_content(path), path=path, accepted=accepted)
+    content = _content(path)
+    return parse(b"", path=path) if content is None else parse(content, path=path, accepted=accepted)
 
 
 def parse(
@@ -194,12 +198,15 @@ def parse(
 ) -> Config:
     """Check a configuration's text as ``load`` does; ``path`` is only for messages."""
     content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    return _config(document_of(content, path), path, accepted)
+    document = document_of(content, path)
+    if accepted and not document.data:
+        raise invalid([Fault(None, None, None, EMPTIED)], path)
+    return _config(document, path, accepted)
 
 
 def settings(path: str) -> dict[str, SettingRow]:
     """Return every setting in effect by its dotted key. Raises ConfigInvalid as ``load`` does."""
-    document = document_of(_content(path), path)
+    document = document_of(_content(path) or b"", path)
     _config(document, path, None)
     found = {key: _shown(document, key, document.data.get(key), []) for key in (ROOTS, STANDING)}
     for key, setting in SETTINGS.items():
@@ -269,9 +276,9 @@ def _root_fault(entry: RootEntry, message: str) -> Fault:
     return Fault(f"{ROOTS}[{entry.number}].path", *entry.place, message)
 
 
-def _content(path: str) -> bytes:
+def _content(path: str) -> bytes | None:
     try:
-        return config_file.read(path) or b""
+        return config_file.read(path)
     except config_file.ConfigFileError as fault:
         raise invalid([Fault(None, None, None, str(fault))], path) from None
 

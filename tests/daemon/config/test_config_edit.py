@@ -112,6 +112,8 @@ def test_a_file_in_the_place_of_one_root_leaves_the_others_editable(file: Path, 
     assert config_edit.replace(str(file), old, old + b"# mine\n")
     with pytest.raises(ConfigInvalid, match="is a file"):
         config_edit.replace(str(file), file.read_bytes(), old + f'[[roots]]\npath = "{file}"\n'.encode())
+    with pytest.raises(ConfigInvalid, match="contains no setting"):
+        config_edit.replace(str(file), file.read_bytes(), b"# nothing\n")
     config_edit.remove_root(str(file), str(user / "more"))
     with pytest.raises(NotFound):
         config_edit.remove_root(str(file), str(user / "more"))
@@ -178,7 +180,7 @@ def test_removing_by_any_spelling(file: Path, folder: Path, user: Path) -> None:
     for spelling in (f"{folder}/", "~/link", str(user / "link")):
         write(file, '[[roots]]\npath = "~/link"\n')
         config_edit.remove_root(str(file), spelling)
-        assert file.read_text() == ""
+        assert file.read_text() == "roots = []\n", "an empty file looks as if it had been damaged"
 
 
 def test_removing_a_root_that_is_gone_or_no_folder_any_more(file: Path, folder: Path) -> None:
@@ -333,3 +335,14 @@ def test_a_failed_write_leaves_the_old_file(file: Path, folder: Path, monkeypatc
         config_edit.add_root(str(file), str(folder))
     assert file.read_text() == "# old\n"
     assert names_beside(file) == ["config.toml"]
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "# [[roots]]\n# path = '/a'\n"])
+def test_a_file_that_was_emptied_while_there_are_roots(file: Path, text: str) -> None:
+    assert settings.load(str(file), accepted=["/a"]).roots == (), "a file that was removed means the defaults"
+    write(file, text)
+    with pytest.raises(ConfigInvalid, match="contains no setting"):
+        settings.load(str(file), accepted=["/a"])
+    assert settings.load(str(file), accepted=()).roots == ()
+    write(file, text + "roots = []\n")
+    assert settings.load(str(file), accepted=["/a"]).roots == ()
