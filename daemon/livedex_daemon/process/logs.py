@@ -25,7 +25,8 @@ BACKUPS = 5
 
 
 class LogFile(logging.handlers.RotatingFileHandler):
-    """A log file rotated at 10 MiB, with five backups, private to the user regardless of the umask.
+    """A log file rotated at 10 MiB, with five backups, private to the user regardless of the umask. It is made again if
+    it was removed or renamed by another program.
 
     Lines that cannot be written are counted, and given to ``elsewhere`` if it is not None. ``fault`` says why the last
     one could not be written; None if it could.
@@ -56,9 +57,26 @@ class LogFile(logging.handlers.RotatingFileHandler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write one line."""
         before, self.fault = self.fault, None
+        if self._is_gone():
+            self._drop_stream()
         super().emit(record)
         if self.fault is None and before is not None:
             self._lost = 0
+
+    def _is_gone(self) -> bool:
+        """Whether the open file no longer has the name of the log."""
+        if self.stream is None:
+            return False
+        try:
+            return not os.path.samestat(os.stat(self.baseFilename), os.fstat(self.stream.fileno()))
+        except OSError as error:
+            return isinstance(error, FileNotFoundError | NotADirectoryError)
+
+    def _drop_stream(self) -> None:
+        stream, self.stream = self.stream, None
+        with contextlib.suppress(OSError):
+            if stream is not None:
+                stream.close()
 
     def _open(self) -> TextIOWrapper:
         handle = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -72,10 +90,7 @@ class LogFile(logging.handlers.RotatingFileHandler):
             super().handleError(record)
             return
         self.fault = error.strerror or str(error)
-        stream, self.stream = self.stream, None  # what it holds back would follow later, a second time
-        with contextlib.suppress(OSError):
-            if stream is not None:
-                stream.close()
+        self._drop_stream()  # what it holds back would follow later, a second time
         if self._is_trial:
             return
         self._lost += 1

@@ -87,6 +87,31 @@ def test_a_folder_that_comes_later(tmp_path: Path) -> None:
     file.close()
 
 
+@pytest.mark.parametrize("way", ["removed", "rotated away", "with its folder"])
+def test_a_log_that_somebody_takes_away_begins_anew(tmp_path: Path, way: str) -> None:
+    folder = tmp_path / "log"
+    folder.mkdir()
+    path, kept = folder / "livedex.log", tmp_path / "kept"
+    file = logs.LogFile(str(path), None)
+    file.setFormatter(EventFormatter("livedex"))
+
+    def write_number(number: int) -> None:
+        file.handle(logging.makeLogRecord({"msg": "numbered", "number": number}))
+
+    write_number(0)
+    path.rename(kept)
+    if way == "removed":
+        kept.unlink()
+    elif way == "with its folder":
+        folder.rmdir()
+    write_number(1)
+    file.try_again()
+    write_number(2)
+    file.close()
+    assert numbers(path.read_text()) == [1, 2]
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="only root makes devices")
 def test_a_device_that_the_name_leads_to_keeps_its_mode(tmp_path: Path) -> None:
     null = tmp_path / "null"
