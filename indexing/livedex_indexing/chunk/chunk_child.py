@@ -48,6 +48,7 @@ _PAUSE_S = 0.1  # without a job, before freed memory is returned to the system
 def main() -> None:
     follow_parent(nice=int(sys.argv[1]), parent=int(sys.argv[2]))
     _limit_resources()
+    gc.disable()  # what the imports make stays: to look through it meanwhile takes a tenth of the start
     # Imported by chonkie for cloud services, async methods and the type of embeddings: 26 MiB that no chunk needs.
     logging.logAsyncioTasks = False  # type: ignore[attr-defined]  # 3.12 and later ask asyncio for each record
     defer("httpx")
@@ -59,6 +60,7 @@ def main() -> None:
     os.dup2(2, 1)  # the output of a library must not mix with the frames
     gc.collect()
     gc.freeze()  # the objects from the imports stay until the end
+    gc.enable()
     _trim()
     write_all(answers, frame(READY, code_version.OWN))
     while (job := _next(jobs)) is not None:

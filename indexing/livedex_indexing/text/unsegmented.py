@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from operator import add
 from typing import Final
@@ -54,9 +55,18 @@ _FOLDED: Final = re.compile(
     "|[\uac00-\ud7a3][\u11a8-\u11ff]|[\u2f00-\u2fd5\uf900-\ufaff\U0002f800-\U0002fa1f]"
 )
 _LETTER: Final = f"[^\\W_{UNSEGMENTED}]"  # of a script with blanks
-_ANY_LETTER: Final = re.compile(_LETTER)
-_PIECE: Final = re.compile(f"[{UNSEGMENTED}]+|{_LETTER}+")
 _GAP: Final = f"(?:[^\\w{UNSEGMENTED}]|_)"
+
+
+@cache
+def _letter() -> re.Pattern[str]:
+    """Compiled at the first use: a class of so many scripts takes 2 ms, which most starts need not spend."""
+    return re.compile(_LETTER)
+
+
+@cache
+def _piece() -> re.Pattern[str]:
+    return re.compile(f"[{UNSEGMENTED}]+|{_LETTER}+")
 
 
 def folded(text: str) -> tuple[str, Sequence[int] | None]:
@@ -97,7 +107,7 @@ def query_bigrams(word: str) -> tuple[str, bool]:
     a prefix, because the run is a single character."""
     plain = folded(word)[0]
     *_, last = RUN.finditer(plain)
-    if _ANY_LETTER.search(plain, last.end()):
+    if _letter().search(plain, last.end()):
         return _kept(RUN.sub(_pairs, plain)), False
     run = last[0]
     open_ended = " ".join(map(add, run, run[1:])) or run
@@ -106,7 +116,7 @@ def query_bigrams(word: str) -> tuple[str, bool]:
 
 def pieces_of(word: str) -> list[str]:
     """Split a word into runs and the letters between them."""
-    return _PIECE.findall(folded(word)[0])
+    return _piece().findall(folded(word)[0])
 
 
 def mask_runs(text: str) -> str:
@@ -150,6 +160,6 @@ def _inside(piece: str) -> str:
 
 def _bounded(first: str, pattern: str, last: str) -> str:
     """Keep a pattern from matching part of a word in a script with spaces."""
-    before = f"(?<!{_LETTER})" if _ANY_LETTER.match(first) else ""
-    after = f"(?!{_LETTER})" if last and _ANY_LETTER.match(last[-1]) else ""
+    before = f"(?<!{_LETTER})" if _letter().match(first) else ""
+    after = f"(?!{_LETTER})" if last and _letter().match(last[-1]) else ""
     return f"{before}{pattern}{after}"
