@@ -163,7 +163,7 @@ class App:
         self._health = Health(DaemonState(
             index, roots, worker, pool, self._socket_guard, self._config, self._crashes, self._forgotten,
             self._freshness, latency, watching, parts, StuckCheck(backlog, worker.files, pool, latency), self._restart,
-            self._plugins, self._embedding, self._backend, self._lanes, self._standing,
+            self._plugins, self._embedding, self._backend, self._lanes, self._standing, self._exchange,
         ))  # fmt: skip
         self._reads = FreshReads(index, self._freshness, roots, priority, worker, self._backend)
         self._knowledge = KnowledgeThread(self._locations.knowledge_db, self._config, self._plugins)
@@ -244,6 +244,7 @@ class App:
             "restart": self._restart.run,
             "status_line": reports.follow_status,
             "log": logs.keep_trying,
+            "exchange": self._exchange.keep_checking,
         }
         return [SupervisedTask(name, run) for name, run in runs.items()]
 

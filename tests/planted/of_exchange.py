@@ -206,6 +206,20 @@ DEFECTS = (
         "tests/daemon/doctor/test_broken_setups.py::test_it_is_found_and_explained",
     ),
     Defect(
+        "exchange-checked-by-calls-alone",
+        "a damaged file of messages is not in the status until somebody calls",
+        "livedex_daemon/app.py",
+        (('            "exchange": self._exchange.keep_checking,\n', ""),),
+        "tests/system/test_exchange.py::test_a_damaged_file_is_named_though_nobody_calls",
+    ),
+    Defect(
+        "damage-forgotten-by-the-next-call",
+        "a call that does not touch the damage of a file of messages takes the warning away",
+        "livedex_daemon/answer/exchange_thread.py",
+        (("(self._damaged is None or self._damaged != self._state_of_file())", "True"),),
+        "tests/system/test_exchange.py::test_damage_that_not_every_call_touches_stays_named",
+    ),
+    Defect(
         "half-a-request-cancelled",
         "the cancellation of a call is sent in the middle of its request",
         "livedex_ipc/client.py",

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
+import apsw
 import pytest
 
 from helpers.exchange_file import Queue
@@ -140,9 +141,38 @@ def test_a_damaged_file_is_named_and_the_rest_works(client: Client, home: Home) 
     with pytest.raises(Unavailable) as caught:
         client.call("exchange/publish", {"topic": "a", "body": ""})
     assert caught.value.data == {"path": str(path)}
-    assert client.call("status")["state"] == "ready"
+    status = client.call("status")
+    assert (status["state"], [each["code"] for each in status["warnings"]]) == ("degraded", ["exchange_unavailable"])
     path.unlink()
     assert client.call("exchange/publish", {"topic": "a", "body": ""})["id"] == 1
+    assert client.call("status")["warnings"] == []
+
+
+def test_a_damaged_file_is_named_though_nobody_calls(home: Home, start_daemon: Callable[..., Daemon]) -> None:
+    daemon, path, kept = start_daemon(), home.data / "exchange.db", home.data / "kept.db"
+    with daemon.client() as client:
+        client.call("exchange/publish", {"topic": "a", "body": "kept"})
+    daemon.stop()
+    path.rename(kept)
+    path.write_bytes(b"not a database" * 100)
+    with daemon.start().client() as client:
+        wait_until(lambda: client.call("status")["state"] == "degraded", what="the damage")
+        (told,) = client.call("status")["warnings"]
+        assert (told["code"], "backup" in told["remedy"]) == ("exchange_unavailable", True)
+        assert str(path) in told["message"]
+        kept.rename(path)
+        wait_until(lambda: client.call("status")["state"] == "ready", what="the restored file")
+        assert client.call("exchange/read", {"topic": "a"})["messages"][0]["body"] == "kept"
+
+
+def test_damage_that_not_every_call_touches_stays_named(client: Client, home: Home) -> None:
+    client.call("exchange/publish", {"topic": "a", "body": ""})
+    with closing(apsw.Connection(str(home.data / "exchange.db"))) as other:
+        other.execute("UPDATE messages SET metadata = '{'")
+    with pytest.raises(Unavailable, match="damaged"):
+        client.call("exchange/read", {"topic": "a"})
+    client.call("exchange/stats")
+    assert [each["code"] for each in client.call("status")["warnings"]] == ["exchange_unavailable"]
 
 
 def test_limits_follow_the_configuration(home: Home, start_daemon: Callable[..., Daemon]) -> None:

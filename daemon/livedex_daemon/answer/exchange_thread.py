@@ -1,20 +1,24 @@
 """Runs the calls of the exchange on a thread of their own, and wakes those that wait for a message.
 
 Invariant: a wake-up is advice. Those that wait look into the file again, at the latest after ``RECHECK_S`` when another
-process has written to it, and when a lease ends.
+process has written to it, and when a lease ends. A file that cannot be used has a ``fault``, also if nobody calls.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Final, TypeVar
 
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.exchange.exchange_store import Exchange
 from livedex_daemon.exchange.log_watch import RECHECK_S, LogWatch
+from livedex_daemon.precious.precious_database import DatabaseDamaged, DatabaseUnusable
+from livedex_daemon.process import tick
 from livedex_daemon.process.lasting_threads import LastingThreads
 from livedex_ipc.errors import Unavailable
 
@@ -24,7 +28,11 @@ T = TypeVar("T")
 
 
 class ExchangeThread:
-    """Opens the file at the first call. For the event loop's thread."""
+    """Opens the file at the first call. For the event loop's thread.
+
+    ``fault``: why the file cannot be used, None if it can. A damaged file has one until it is restored or moved away:
+    some calls do not touch the damage.
+    """
 
     def __init__(self, path: str, current: CurrentConfig) -> None:
         self._path = path
@@ -32,6 +40,9 @@ class ExchangeThread:
         self._thread = LastingThreads(1, "exchange")
         self._exchange: Exchange | None = None  # for that thread alone
         self._tidied_at = 0.0
+        self._checking: Future[object] | None = None
+        self._damaged: tuple[int, int, int] | None = None  # the state of the file in which damage was found
+        self.fault: DatabaseUnusable | None = None
         self.waiters = Waiters(path)
 
     async def run(self, action: Callable[[Exchange], T]) -> T:
@@ -39,10 +50,39 @@ class ExchangeThread:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, action)
 
     def _run(self, action: Callable[[Exchange], T]) -> T:
+        try:
+            result = action(self._opened())
+        except DatabaseUnusable as error:
+            self.fault = error
+            if isinstance(error, DatabaseDamaged):
+                self._damaged = self._state_of_file()
+            raise
+        if self.fault is not None and (self._damaged is None or self._damaged != self._state_of_file()):
+            self.fault = self._damaged = None
+        return result
+
+    def _opened(self) -> Exchange:
         if self._exchange is None:
             self._exchange = Exchange(self._path, self._current.config.exchange)
         self._exchange.limits = self._current.config.exchange
-        return action(self._exchange)
+        return self._exchange
+
+    def _state_of_file(self) -> tuple[int, int, int] | None:
+        try:
+            found = os.stat(self._path)
+        except OSError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns
+
+    async def keep_checking(self) -> None:
+        """Read a little of the file at each tick, if there is one: nobody may call while it is lost."""
+        while True:
+            await tick.tick()
+            if not os.path.lexists(self._path):
+                self.fault = self._damaged = None
+            elif self._checking is None or self._checking.done():
+                with suppress(Unavailable):  # without a thread, later
+                    self._checking = self._thread.submit(self._run, lambda exchange: exchange.stats())
 
     def tidy(self) -> None:
         """Remove what is old, now and then, after what is under way."""

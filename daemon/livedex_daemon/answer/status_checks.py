@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from shlex import quote
 from typing import Final, NamedTuple
 
+from livedex_daemon.answer.exchange_thread import ExchangeThread
 from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.plugin_methods import plugin_warnings
 from livedex_daemon.answer.stuck_check import StuckCheck
@@ -22,6 +23,7 @@ from livedex_daemon.documents.lane import Lane
 from livedex_daemon.embedding.embedding_thread import EmbeddingThread
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.plugin_host.plugin_host import PluginHost
+from livedex_daemon.precious.precious_database import DatabaseDamaged
 from livedex_daemon.process import logs
 from livedex_daemon.process.restart import Restart
 from livedex_daemon.process.socket_guard import SocketGuard
@@ -65,6 +67,7 @@ class DaemonState(NamedTuple):
     backend: BackendSwitch
     lanes: Sequence[Lane]
     standing: StandingMessages
+    exchange: ExchangeThread
 
 
 def _root_warnings(root: Root) -> Warnings:
@@ -196,6 +199,17 @@ def _standing_waits(state: DaemonState) -> Warnings:
     return [warning("standing_waits", message, "see `livedex exchange stats`; the messages follow by themselves")]
 
 
+def _lost_exchange(state: DaemonState) -> Warnings:
+    fault = state.exchange.fault
+    if fault is None:
+        return []
+    if isinstance(fault, DatabaseDamaged):
+        remedy = "restore it from a backup, or move it away: a new one begins empty"
+    else:
+        remedy = "see that its disk works and has space, and that no other program uses the file"
+    return [warning("exchange_unavailable", fault.message, remedy)]
+
+
 def _lost_socket(state: DaemonState) -> Warnings:
     socket_guard = state.socket_guard
     if socket_guard.fault is None:
@@ -291,6 +305,7 @@ CHECKS: Final[tuple[Callable[[DaemonState], Warnings], ...]] = (  # in the order
     _no_chunk_worker,
     _no_parse_worker,
     _standing_waits,
+    _lost_exchange,
     _lost_socket,
     _refused_config,
     _restart_needed,

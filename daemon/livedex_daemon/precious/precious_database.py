@@ -49,6 +49,10 @@ class DatabaseUnusable(Unavailable):
     """The file cannot be opened, read or written: damaged, of a newer livedex, locked, or the disk does not take it."""
 
 
+class DatabaseDamaged(DatabaseUnusable):
+    """What the file contains makes no sense."""
+
+
 class DatabaseBusy(DatabaseUnusable):
     """Another process has locked the file for ``BUSY_S``: it was stopped, or it is another program."""
 
@@ -181,7 +185,8 @@ class PreciousDatabase:
         try:
             yield
         except _DAMAGED as error:
-            raise self._unusable(f"it is damaged ({error}): move it away, or restore it from a backup") from error
+            damaged = self._unusable(f"it is damaged ({error}): move it away, or restore it from a backup")
+            raise DatabaseDamaged(damaged.message, damaged.data) from error
         except (apsw.BusyError, apsw.LockedError) as error:
             busy = self._unusable("another program has locked it")
             raise DatabaseBusy(busy.message, busy.data) from error

@@ -15,6 +15,7 @@ import pytest
 
 from helpers.fakes import FakePool, FakeWatcher, FakeWatching, FakeWorker, online_root
 from helpers.store_rig import Rig
+from livedex_daemon.answer.exchange_thread import ExchangeThread
 from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.status_checks import DaemonState
 from livedex_daemon.answer.status_report import Health
@@ -28,6 +29,7 @@ from livedex_daemon.embedding.embedding_thread import EmbeddingThread
 from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.plugin_host.plugin_host import PluginHost
+from livedex_daemon.precious.precious_database import DatabaseDamaged, DatabaseUnusable
 from livedex_daemon.process.restart import Restart
 from livedex_daemon.subscriptions.standing_messages import StandingMessages
 from livedex_daemon.watch.backlog import Backlog
@@ -70,6 +72,14 @@ class FakeLane:
     @property
     def real(self) -> Lane:
         return cast("Lane", self)
+
+
+class FakeExchange:
+    fault: DatabaseUnusable | None = None
+
+    @property
+    def real(self) -> ExchangeThread:
+        return cast("ExchangeThread", self)
 
 
 class FakeStanding:
@@ -117,14 +127,14 @@ class World:
         index = IndexFile(self.rig.store, readers, nothing, self.store_health)
         self.restart = Restart(lambda: False, lambda: None, lambda: False, [])
         self.watcher, self.part, self.stuck = FakeWatcher(), Part(), FakeStuckCheck()
-        self.lane, self.standing = FakeLane(), FakeStanding()
+        self.lane, self.standing, self.exchange = FakeLane(), FakeStanding(), FakeExchange()
         self.health = Health(
             DaemonState(
                 index, roots, worker, pool, guard, self.config, self.crashes, self.forgotten, freshness,
                 CommitLatency(), FakeWatching(self.watcher).real, (self.part,), self.stuck.real, self.restart,
                 PluginHost({}), FakeEmbedding().real,
                 BackendSwitch(PluginHost({}), Origin(readers, roots, str, lambda: None), str(folder / "mark")),
-                (self.lane.real,), self.standing.real,
+                (self.lane.real,), self.standing.real, self.exchange.real,
             )
         )  # fmt: skip
 
@@ -181,6 +191,7 @@ CASES: dict[str, Callable[[World], object]] = {
     "forgotten_lost": lambda world: world.forgotten.adopt(b"/r", [(b"f", b"1" * 16)]),
     "parse_worker": break_parsing,
     "standing_waits": lambda world: world.standing.found.append(("alpha", "the topic is full")),
+    "exchange_unavailable": lambda world: setattr(world.exchange, "fault", DatabaseDamaged("it is damaged")),
     "index_rebuilding": lambda world: setattr(world.store_health, "rebuilding", True),
 }
 
