@@ -36,6 +36,10 @@ NEXT_WAIT_S = 0.1
 REFUSED = frozenset({errno.ENOENT, errno.ECONNREFUSED, errno.ENOTDIR, errno.ENOTSOCK, errno.ECONNRESET})
 
 
+class ForeignProgram(Unavailable):
+    """What answers at the socket is no livedex daemon."""
+
+
 class Client(MethodCalls):
     """One connection to the daemon. Not thread-safe. Closing it cancels the requests it waits for."""
 
@@ -65,22 +69,22 @@ class Client(MethodCalls):
         return socket.socket(fileno=self._sock.detach())
 
     def who(self, timeout_s: float) -> ServerInfo:
-        """Return who answers. Raises Unavailable, which names the socket, if that is no livedex daemon."""
+        """Return who answers. Raises ForeignProgram, which names the socket, if that is no livedex daemon."""
         if not self._last_id:
             self._most_bytes = MAX_FIRST
         info: ServerInfo = self.call("server/info", timeout_s=timeout_s)
         self._most_bytes = MAX_MESSAGE
         if not isinstance(info, dict) or info.get("name") != paths.APP:
-            raise self._stranger()
+            raise self.stranger()
         return info
 
     def refuse_nonsense(self) -> None:
-        """Raise Unavailable if the last answer does not have the form that its method promises: call it when an answer
-        could not be understood."""
+        """Raise ForeignProgram if the last answer does not have the form that its method promises: call it when an
+        answer could not be understood."""
         from livedex_ipc.result_check import is_answer
 
         if not is_answer(*self._last_answer):
-            raise self._stranger()
+            raise self.stranger()
 
     def interrupt(self) -> None:
         """End the call that another thread waits for, and the connection: the call raises Unavailable."""
@@ -175,7 +179,7 @@ class Client(MethodCalls):
                 if isinstance(message.get("error"), dict):
                     raise from_wire(message["error"])
                 if "result" not in message:
-                    raise self._stranger()
+                    raise self.stranger()
                 return message["result"]
 
     def _send(self, message: Mapping[str, object], deadline: float | None) -> None:
@@ -197,7 +201,7 @@ class Client(MethodCalls):
                 raise ConnectionResetError("end of stream")
             self._buffer += data
             if len(self._buffer) > self._most_bytes:
-                raise self._stranger()
+                raise self.stranger()
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         try:
@@ -205,17 +209,17 @@ class Client(MethodCalls):
         except (ValueError, RecursionError):
             message = None
         if not isinstance(message, dict) or not isinstance(message.get("method", ""), str):
-            raise self._stranger()
+            raise self.stranger()
         return message
 
-    def _stranger(self) -> Unavailable:
+    def stranger(self) -> ForeignProgram:
         """Return the error of a connection to another program, as to one whose socket LIVEDEX_SOCKET names."""
         try:
             where = os.fsdecode(self._sock.getpeername()) or "the connection"
         except OSError:  # it is closed by now
             where = paths.socket_path()
         message = f"what answers on {where} is no livedex daemon: end it, or set LIVEDEX_SOCKET to another path"
-        return Unavailable(message, {"socket": where})
+        return ForeignProgram(message, {"socket": where})
 
     def _wait(self, deadline: float | None, on_wait: Callable[[float], None]) -> None:
         """Wait until the daemon sends something."""
@@ -260,7 +264,7 @@ def connect(
 
 
 def connect_known(*, spawn: bool = True) -> Client:
-    """Connect as ``connect`` does. Raises Unavailable, too, if what answers is no livedex daemon."""
+    """Connect as ``connect`` does. Raises ForeignProgram, too, if what answers is no livedex daemon."""
     client = connect(spawn=spawn)
     try:
         client.who(WHO_S)

@@ -177,4 +177,18 @@ DEFECTS = (
         (('    line.json = "--json" in own\n', ""),),
         "tests/ipc/cli/test_cli.py::test_wrong_usage_is_exit_code_2",
     ),
+    Defect(
+        "foreign-program-waited-for",
+        "`livedex down` waits half a minute for a program that is no daemon",
+        "livedex_ipc/cli/commands/up_command.py",
+        (("            if not is_daemon(pid):\n", "            if pid is None:\n"),),
+        "tests/ipc/cli/test_foreign_answers.py::test_it_is_not_waited_for",
+    ),
+    Defect(
+        "foreign-program-wakes-a-worker",
+        "`livedex exchange run` takes what a foreign program answers for a message",
+        "livedex_daemon/worker_host/wake_ups.py",
+        (("    client.refuse_nonsense()\n", ""),),
+        "tests/ipc/cli/test_foreign_answers.py::test_it_is_no_traceback",
+    ),
 )

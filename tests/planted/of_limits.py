@@ -197,7 +197,7 @@ DEFECTS: tuple[Defect, ...] = (
         "endless-line",
         "a program that never sends a line end fills the client's memory",
         "livedex_ipc/client.py",
-        (("            if len(self._buffer) > self._most_bytes:\n                raise self._stranger()\n", ""),),
+        (("            if len(self._buffer) > self._most_bytes:\n                raise self.stranger()\n", ""),),
         "tests/ipc/test_client.py::test_another_program_that_sends_without_end_is_named",
     ),
 )

@@ -16,6 +16,7 @@ from livedex_daemon.exchange.topics import check_topic
 from livedex_daemon.worker_host.group_guard import GroupGuard
 from livedex_daemon.worker_host.orphans import adopt_orphans
 from livedex_daemon.worker_host.plugin_outcome import Topics
+from livedex_daemon.worker_host.wake_ups import refuse_stranger
 from livedex_daemon.worker_host.worker_host import HostOptions, RunReport, WorkerHost, require_program
 from livedex_ipc.cli.streams import OutputClosedError, Streams
 from livedex_ipc.constants import INTERRUPTED, LEASE_S
@@ -31,6 +32,7 @@ def run(values: Mapping[str, Any], streams: Streams) -> int:
     options = options_of(values)
     require_program(options.command[0])
     open_exchange().close()  # what cannot be used is said before a signal handler and a thread are there
+    refuse_stranger(options.topics.topic)
     adopt_orphans()
     guard = GroupGuard()
     printer = _Printer(streams)

@@ -16,23 +16,57 @@ from typing import Final
 from livedex_daemon.exchange.exchange_store import Exchange
 from livedex_daemon.exchange.log_watch import FULL_RECHECK_S, RECHECK_S, LogWatch
 from livedex_ipc import __version__
-from livedex_ipc.client import Client, connect
+from livedex_ipc.client import Client, ForeignProgram, connect
 from livedex_ipc.errors import LivedexError
 
 WAIT_S: Final = 10.0
 CONNECT_EVERY_S: Final = 2.0
 CALL_S: Final = 10.0
+START_S: Final = 2.0  # at the start nobody is to wait for a daemon that hangs
+
+
+def refuse_stranger(topic: str) -> None:
+    """Raise ForeignProgram if what answers at the socket is no livedex daemon; that none answers is no fault."""
+    client = _daemon(START_S)
+    if client is not None:
+        with client:
+            try:
+                _wait_for_message(client, topic, 0.0)
+            except ForeignProgram:
+                raise
+            except LivedexError:
+                return  # a daemon that ends, or is busy
 
 
 def running_daemon() -> Client | None:
     """Connect to a daemon of this version; None if none runs."""
-    with contextlib.suppress(LivedexError):
-        client = connect(spawn=False)
-        with contextlib.suppress(LivedexError):
-            if client.call("server/info", timeout_s=CALL_S)["version"] == __version__:
-                return client
-        client.close()
+    with contextlib.suppress(ForeignProgram):
+        return _daemon(CALL_S)
     return None
+
+
+def _daemon(timeout_s: float) -> Client | None:
+    """Connect to a daemon of this version; None if none runs or says so in time. Raises ForeignProgram."""
+    try:
+        client = connect(spawn=False)
+    except LivedexError:
+        return None
+    try:
+        if client.who(timeout_s).get("version") == __version__:
+            return client
+    except LivedexError as fault:
+        client.close()
+        if isinstance(fault, ForeignProgram):
+            raise
+        return None
+    client.close()
+    return None
+
+
+def _wait_for_message(client: Client, topic: str, seconds: float) -> None:
+    """Return when the daemon has answered. Raises LivedexError."""
+    client.call("exchange/wait", {"topic": topic, "timeout_ms": int(seconds * 1000)}, timeout_s=seconds + CALL_S)
+    client.refuse_nonsense()
 
 
 class WakeUps:
@@ -73,8 +107,7 @@ class WakeUps:
     def _listen(self, client: Client) -> None:
         """Wait for the daemon's answer. The end of the daemon, or of this process, ends the connection."""
         try:
-            params = {"topic": self._topic, "timeout_ms": int(WAIT_S * 1000)}
-            client.call("exchange/wait", params, timeout_s=WAIT_S + CALL_S)
+            _wait_for_message(client, self._topic, WAIT_S)
         except LivedexError:
             self._client = None
             client.close()

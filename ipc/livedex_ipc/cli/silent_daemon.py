@@ -40,7 +40,11 @@ def holder() -> int | None:
         return None
     finally:
         os.close(descriptor)
-    return int(text) if text.isdigit() and _DAEMON in _command_line(int(text)) else None
+    return int(text) if text.isdigit() and is_daemon(int(text)) else None
+
+
+def is_daemon(pid: int) -> bool:
+    return _DAEMON in _command_line(pid)
 
 
 def end(pid: int) -> bool:

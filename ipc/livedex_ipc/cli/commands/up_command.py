@@ -24,6 +24,7 @@ _ANSWER_S = 60.0
 # After the first index: do not wait forever for a store that cannot be written or a file that keeps changing.
 _STALLED_S = 30.0
 _STOP_S = 30.0
+_EARLY_S = 5.0  # which is when a daemon has ended, as promised
 
 
 def up(context: Context) -> int:
@@ -98,13 +99,19 @@ def down(context: Context) -> int:
 def stop_daemon() -> int | None:
     """Stop the daemon that runs, wait until it has ended, and return its pid; None if none ran. Raises TimedOut.
 
-    One that does not answer, or has lost its socket, is ended by signals.
+    One that does not answer, or has lost its socket, is ended by signals. Raises ForeignProgram if what answers is no
+    daemon.
     """
     try:
         with connect(spawn=False) as client:
-            pid = client.who(WHO_S)["pid"]
-            client.call("server/shutdown", timeout_s=WHO_S)
-        ended = has_ended(pid, _STOP_S)
+            pid, foreign = _shut_down(client), client.stranger()
+        ended = has_ended(pid, _EARLY_S)
+        if not ended:
+            from livedex_ipc.cli.silent_daemon import is_daemon
+
+            if not is_daemon(pid):
+                raise foreign
+            ended = has_ended(pid, _STOP_S)
     except (NoDaemon, TimedOut) as silence:
         from livedex_ipc.cli import silent_daemon
 
@@ -116,4 +123,14 @@ def stop_daemon() -> int | None:
         pid, ended = found, silent_daemon.end(found)
     if not ended:
         raise TimedOut(f"the daemon (pid {pid}) has not ended after {_STOP_S:.0f} s", {"pid": pid})
+    return pid
+
+
+def _shut_down(client: Client) -> int:
+    """Ask the daemon to end; return its pid."""
+    pid = client.who(WHO_S).get("pid")
+    client.call("server/shutdown", timeout_s=WHO_S)
+    client.refuse_nonsense()
+    if not isinstance(pid, int):
+        raise client.stranger()
     return pid
