@@ -60,8 +60,15 @@ DEFECTS: tuple[Defect, ...] = (
         "hung-calls-pile-up",
         "each call of a plugin that hangs leaves one more thread behind",
         "livedex_indexing/plugins/time_limit.py",
-        (("if self._late is not None and not self._late.done():", "if False:"),),
+        (("        if self.hangs:\n", "        if False:\n"),),
         "tests/indexing/plugins/test_time_limit.py::test_while_a_call_hangs_no_other_begins",
+    ),
+    Defect(
+        "hanging-plugin-without-its-remedy",
+        "the warning about a plugin that hangs does not say that it wants a restart",
+        "livedex_daemon/answer/plugin_methods.py",
+        (("    remedy = _HANGS if fault.hangs else _CHECK\n", "    remedy = _CHECK\n"),),
+        "tests/system/test_broken_plugins.py::test_a_broken_store_of_memory_is_an_error_that_names_it",
     ),
     Defect(
         "backend-hits-unchecked",

@@ -175,6 +175,8 @@ def test_a_broken_store_of_memory_is_an_error_that_names_it(
                 for _ in range(2):
                     with pytest.raises(Unavailable, match="the knowledge store 'broken' failed"):
                         client.call("knowledge/search", {"query": "walrus"}, timeout_s=60)
+            is_restart = any("`livedex down`" in one["remedy"] for one in client.status()["warnings"])
+            assert is_restart == (how == "hangs"), "what else is wrong with it is over with the next call"
             reason = "not return a list" if (where, how) == ("call", "none") else SAYS.get(how, "")
             assert reason in said(client, CODES["knowledge"]) != ""
             answer = client.search(query="walrus", knowledge=True, timeout_ms=2_000)

@@ -19,6 +19,8 @@ from livedex_ipc.wire_results import AnswerWarning, PluginFields, PluginsResult,
 
 _CHECK = "run `livedex plugins` for all plugins, and `livedex plugins check NAME` for what one lacks"
 
+_HANGS = "it is called again once it returns, or correct it and restart the daemon: `livedex down`, then any command"
+
 
 class PluginMethods:
     def __init__(self, host: PluginHost) -> None:
@@ -88,13 +90,14 @@ def _refused(plugin: LoadedPlugin) -> AnswerWarning:
 
 def _unavailable(fault: NameFault) -> AnswerWarning:
     """Name what livedex does without it. An embedder that is not used for anything else leaves keyword search."""
+    remedy = _HANGS if fault.hangs else _CHECK
     if fault.kind == BACKEND.name:
-        return warning("backend_unavailable", f"{fault.reason}; the built-in index answers", _CHECK)
+        return warning("backend_unavailable", f"{fault.reason}; the built-in index answers", remedy)
     if fault.kind == EMBEDDER.name:
         named = fault.reason.replace("the embedder ", f"the embedder {fault.name!r} ", fault.name not in fault.reason)
-        return warning("embedder_unavailable", f"{named}; searches use keywords alone", _CHECK)
+        return warning("embedder_unavailable", f"{named}; searches use keywords alone", remedy)
     if fault.kind == PARSER.name:
-        return warning("parser_missing", fault.reason, _CHECK)
+        return warning("parser_missing", fault.reason, remedy)
     if fault.kind == KNOWLEDGE_STORE.name:
-        return warning("knowledge_unavailable", fault.reason, _CHECK)
-    return warning("pipeline_unavailable", f"{fault.reason}; the built-in pipeline cuts its files", _CHECK)
+        return warning("knowledge_unavailable", fault.reason, remedy)
+    return warning("pipeline_unavailable", f"{fault.reason}; the built-in pipeline cuts its files", remedy)

@@ -205,7 +205,8 @@ class Mirror:
         host, name = self._host, self.name
         self._given_up = [one for one in self._given_up if not one.ended]
         if len(self._given_up) >= MOST_HUNG:
-            raise BackendLost(f"{len(self._given_up)} calls of it hang")
+            number = len(self._given_up)
+            raise BackendLost(f"{number} calls of it hang: correct it, and restart the daemon (`livedex down`)")
         calls = BackendCalls(
             name,
             lambda: host.registry.create(BACKEND, name, host.config_for(BACKEND, name)),

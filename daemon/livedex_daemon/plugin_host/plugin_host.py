@@ -34,11 +34,12 @@ T = TypeVar("T")
 
 
 class NameFault(NamedTuple):
-    """A configured name that gives no usable object, and why."""
+    """A configured name that gives no usable object, and why. ``hangs``: a call of its object does not return."""
 
     kind: str
     name: str
     reason: str
+    hangs: bool
 
 
 class RunningCode(Protocol):
@@ -232,7 +233,8 @@ class PluginHost:
     def faults(self) -> list[NameFault]:
         """Return the configured names that give no usable object now."""
         with self._lock:
-            return [NameFault(kind, name, reason) for (kind, name), reason in sorted(self._faults.items())]
+            hanging = {key for key, calls in self._calls.items() if calls.hangs}
+            return [NameFault(*key, reason, key in hanging) for key, reason in sorted(self._faults.items())]
 
 
 def _key(source: PluginSource) -> str:

@@ -39,10 +39,15 @@ class LimitedCalls:
         self._noted = noted
         self._late: Future[object] | None = None
 
+    @property
+    def hangs(self) -> bool:
+        """Whether a call that was given up still runs."""
+        return self._late is not None and not self._late.done()
+
     def run(self, seconds: float, action: Callable[[], T]) -> T:
         """Return what ``action`` returns, or raise what it raises. Raises TimeoutError past the time, and at once while
         a former call hangs."""
-        if self._late is not None and not self._late.done():
+        if self.hangs:
             raise TimeoutError("it does not return from an earlier call")
 
         def run() -> T:
