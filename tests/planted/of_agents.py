@@ -111,13 +111,20 @@ DEFECTS: tuple[Defect, ...] = (
         f"{PROTOCOL}::test_a_modern_client_names_the_version_in_each_request",
     ),
     Defect(
+        "id-inside-a-long-line",
+        "a number inside a message that is too long is taken for its id",
+        "livedex_ipc/mcp/mcp_protocol.py",
+        ((' + _ID + rb"\\}\\s*\\Z")', ' + _ID + rb"\\}+\\s*\\Z")'),),
+        "tests/ipc/mcp/test_mcp_stdio.py::test_a_line_too_long_is_refused_and_the_next_one_is_answered",
+    ),
+    Defect(
         "long-line-fatal",
         "what follows a line that is too long is read as part of it",
         "livedex_ipc/mcp/mcp_stdio.py",
         (
             (
-                '                while line and not line.endswith(b"\\n"):\n',
-                "                if False:\n",
+                '        while line and not line.endswith(b"\\n"):\n',
+                "        if False:\n",
             ),
         ),
         f"{STDIO}::test_a_line_too_long_is_refused_and_the_next_one_is_answered",

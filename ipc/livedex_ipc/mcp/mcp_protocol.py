@@ -8,6 +8,7 @@ each request has exactly one answer.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, TypeGuard
 
@@ -28,6 +29,11 @@ UNSUPPORTED_VERSION = -32022
 _META = "io.modelcontextprotocol/"
 _SERVER = {"name": "livedex", "title": "livedex", "version": __version__}
 _CACHED = {"ttlMs": 3_600_000, "cacheScope": "private"}  # the tools change with the version only
+
+_ID: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,256}")\s*'
+# Only of the message itself: before any member that may contain others, or before the brace that ends it.
+_FIRST_ID: Final = re.compile(rb'\s*\{(?:\s*"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,256}"\s*,){0,2}\s*' + _ID + rb"[,}]")
+_LAST_ID: Final = re.compile(rb"[,{]\s*" + _ID + rb"\}\s*\Z")
 
 RequestId = str | int
 Message = dict[str, object]
@@ -158,6 +164,16 @@ def progress(token: RequestId, done: float, total: float | None, message: str) -
     if total is not None:
         params["total"] = total
     return {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
+
+
+def id_at_an_end(head: bytes, tail: bytes) -> RequestId | None:
+    """Return the id of a message by its first and last bytes; None if it is not found there, where clients write it."""
+    found = _FIRST_ID.match(head) or _LAST_ID.search(tail)
+    try:
+        number: RequestId | None = json.loads(found[1]) if found else None
+    except ValueError:  # not UTF-8, or a number that begins with 0
+        return None
+    return number
 
 
 def is_id(value: object) -> TypeGuard[RequestId]:

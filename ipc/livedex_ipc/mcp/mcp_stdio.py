@@ -22,6 +22,7 @@ from livedex_ipc.mcp.mcp_protocol import (
     Protocol,
     RequestId,
     answer,
+    id_at_an_end,
     progress,
     refusal,
 )
@@ -29,6 +30,7 @@ from livedex_ipc.mcp.mcp_tools import Tool
 from livedex_ipc.mcp.tool_call import CancelledCall, Connections, ToolCall, failure
 
 MAX_LINE = 4 << 20
+END_BYTES = 1024  # of a message that is too long: at which its id is looked for
 MAX_WAITING = 1000  # calls that wait for a thread
 THREADS = 4
 END_S = 5.0  # for the calls under way once stdin has ended
@@ -58,13 +60,20 @@ class StdioServer:
         """Read until the end of stdin; then finish what is under way, for ``END_S`` at most."""
         while line := self._stdin.readline(MAX_LINE + 1):
             if len(line) > MAX_LINE:
-                while line and not line.endswith(b"\n"):
-                    line = self._stdin.readline(MAX_LINE)
-                self._write(refusal(None, INVALID_REQUEST, f"a message has at most {MAX_LINE} bytes"))
+                self._refuse_long(line)
             elif line.strip():
                 self._take(line)
         with self._state:
             self._state.wait_for(lambda: not self._calls, END_S)
+
+    def _refuse_long(self, line: bytes) -> None:
+        """Read the rest of a message that is too long, and say so to the request, if its id is known."""
+        head, tail = line[:END_BYTES], line[-END_BYTES:]
+        while line and not line.endswith(b"\n"):
+            line = self._stdin.readline(MAX_LINE)
+            tail = (tail + line)[-END_BYTES:]
+        number = id_at_an_end(head, tail)
+        self._write(refusal(number, INVALID_REQUEST, f"a message has at most {MAX_LINE} bytes"))
 
     def _take(self, line: bytes) -> None:
         taken = self._protocol.take(line)

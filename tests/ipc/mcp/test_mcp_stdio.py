@@ -227,9 +227,23 @@ def test_it_ends_when_nobody_reads(indexed: Daemon) -> None:
     assert (process.returncode, err) == (0, b"")
 
 
-def test_a_line_too_long_is_refused_and_the_next_one_is_answered(agent: McpClient) -> None:
-    agent.send_line(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"' + b"y" * (5 << 20) + b'"}}')
-    assert "at most" in agent.reply(None)["error"]["message"]
+@pytest.mark.parametrize(
+    ("begin", "end", "number"),
+    [
+        ('{"jsonrpc":"2.0","id":"a-1","method":"ping","params":{"x":"', '"}}', "a-1"),
+        ('{"id":7,"params":{"x":"', '"}}', 7),
+        ('{"method":"ping","params":{"x":"', '"},"jsonrpc":"2.0","id":8}', 8),
+        ('{"method":"ping","params":{"x":"', '","id":9}}', None),
+        ('{"jsonrpc":"2.0","method":"ping","params":{"id":1,"x":"', '"}}', None),
+        ('{"method":"ping","params":{"x":"', '\\"id\\":1}"}}', None),
+        ('{"method":"ping","params":{"x":"', '"},"id":01}', None),
+    ],
+)
+def test_a_line_too_long_is_refused_and_the_next_one_is_answered(
+    agent: McpClient, begin: str, end: str, number: int | str | None
+) -> None:
+    agent.send_line(begin.encode() + b"y" * (5 << 20) + end.encode())
+    assert "at most" in agent.reply(number)["error"]["message"]
     assert agent.request("ping") is not None
     assert not agent.others, "one line, one answer"
 
