@@ -6,12 +6,15 @@ Unavailable, which names the plugin; ``report`` hears of each failure and of the
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from livedex_daemon.knowledge.agent_memory import Counts, FoundEntries, NewEntry, Page, bounded
 from livedex_indexing.plugins import KnowledgeBackend
+from livedex_indexing.plugins.registry import described
 from livedex_indexing.plugins.time_limit import LimitedCalls
 from livedex_indexing.search.meaning import Meaning
 from livedex_ipc.errors import Unavailable
@@ -20,6 +23,10 @@ from livedex_ipc.memory_entry import EntryFields, EntryKind
 CALL_S: Final = 10.0
 
 T = TypeVar("T")
+
+
+class _Nonsense(Exception):
+    """What the store returned is not what its Protocol says; the message says how."""
 
 
 class PluginMemory:
@@ -37,14 +44,18 @@ class PluginMemory:
 
     def close(self) -> None:
         """Close the store if it can be closed."""
-        close = getattr(self._store, "close", None)
-        if callable(close):
-            with suppress(Unavailable):
-                self._call(close)
+
+        def close() -> None:
+            end = getattr(self._store, "close", None)
+            if callable(end):
+                end()
+
+        with suppress(Unavailable):
+            self._call(close)
 
     def add(self, entry: NewEntry) -> tuple[int, bool]:
         """Raise Unavailable also if the store keeps the entry nowhere."""
-        before = self._entries()
+        before = self.counts().entries
         if entry.kind == "finding":
             number = self._call(lambda: self._store.add_finding(entry.content, **_of_finding(entry)))
         else:
@@ -52,7 +63,7 @@ class PluginMemory:
             number = self._call(lambda: self._store.add_chunk(entry.content, entry.domain, **given))
         if isinstance(number, bool) or not isinstance(number, int):
             raise self._unusable("it stored the entry nowhere")
-        return number, self._entries() > before
+        return number, self.counts().entries > before
 
     def search(self, query: str, limit: int, domains: tuple[str, ...] | None = None) -> list[EntryFields]:
         if domains is None:
@@ -67,44 +78,35 @@ class PluginMemory:
         return FoundEntries(self.search(query, limit, domains), 0)
 
     def page(self, domain: str | None, kind: EntryKind | None, limit: int, offset: int) -> Page:
-        entries = self._entry_list(self._call(self._store.list_chunks))
+        entries = self._call(lambda: _entry_list(self._store.list_chunks()))
         wanted = [entry for entry in entries if domain in (None, entry["domain"]) and kind in (None, entry["kind"])]
         return Page(bounded(wanted[offset : offset + limit]), len(wanted))
 
     def hot(self, max_chars: int) -> str:
-        text = self._call(lambda: self._store.get_hot_memory(max_chars))
-        if not isinstance(text, str):
-            raise self._unusable("get_hot_memory does not return text")
-        return text[:max_chars]
+        def text() -> str:
+            found = self._store.get_hot_memory(max_chars)
+            if not isinstance(found, str):
+                raise _Nonsense("get_hot_memory does not return text")
+            return str(found)[:max_chars]
+
+        return self._call(text)
 
     def remove(self, entry_id: int) -> bool:
-        return bool(self._call(lambda: self._store.delete_by_id(entry_id)))
+        return self._call(lambda: bool(self._store.delete_by_id(entry_id)))
 
     def counts(self) -> Counts:
-        stats = self._call(self._store.stats)
-        given = stats.get("domains") if isinstance(stats, Mapping) else None
-        domains = {str(name): _integer(count) for name, count in given.items()} if isinstance(given, Mapping) else {}
-        return Counts(self._entries(), domains, _integer(stats.get("db_bytes")))
-
-    def _entries(self) -> int:
-        stats = self._call(self._store.stats)
-        if not isinstance(stats, Mapping) or "entries" not in stats:
-            raise self._unusable("stats lacks entries")
-        return _integer(stats["entries"])
+        return self._call(lambda: _counts(self._store.stats()))
 
     def _found(self, query: str, limit: int, domain: str | None) -> list[EntryFields]:
-        return self._entry_list(self._call(lambda: self._store.search(query, limit, domain=domain)))[:limit]
-
-    def _entry_list(self, entries: object) -> list[EntryFields]:
-        if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
-            raise self._unusable("it does not return a list of entries")
-        return [_fields(entry) for entry in entries]
+        return self._call(lambda: _entry_list(self._store.search(query, limit, domain=domain)))[:limit]
 
     def _call(self, action: Callable[[], T]) -> T:
         try:
             result = self._calls.run(CALL_S, action)
+        except _Nonsense as fault:
+            raise self._unusable(str(fault)) from None
         except Exception as fault:  # a plugin may raise anything
-            raise self._unusable(f"{type(fault).__name__}: {fault}") from fault
+            raise self._unusable(described(fault)) from fault
         self._report(None)
         return result
 
@@ -130,6 +132,20 @@ def _given(fields: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value}
 
 
+def _counts(stats: object) -> Counts:
+    if not isinstance(stats, Mapping) or "entries" not in stats:
+        raise _Nonsense("stats lacks entries")
+    given = stats.get("domains")
+    domains = {str(name): _integer(count) for name, count in given.items()} if isinstance(given, Mapping) else {}
+    return Counts(_integer(stats["entries"]), domains, _integer(stats.get("db_bytes")))
+
+
+def _entry_list(entries: object) -> list[EntryFields]:
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
+        raise _Nonsense("it does not return a list of entries")
+    return [_fields(entry) for entry in entries]
+
+
 def _fields(entry: Mapping[str, Any]) -> EntryFields:
     """Return an entry with every field, whatever the plugin gives."""
     metadata = entry.get("metadata")
@@ -144,8 +160,15 @@ def _fields(entry: Mapping[str, Any]) -> EntryFields:
         "created_at": _text(entry.get("created_at")),
         "used_at": _text(entry.get("used_at")),
         "uses": _integer(entry.get("uses")),
-        "metadata": dict(metadata) if isinstance(metadata, Mapping) else {},
+        "metadata": _json(metadata) if isinstance(metadata, Mapping) else {},
     }
+
+
+def _json(metadata: Mapping[str, object]) -> dict[str, object]:
+    try:
+        return dict(json.loads(json.dumps(dict(metadata), allow_nan=False)))
+    except (TypeError, ValueError, RecursionError):
+        raise _Nonsense("the metadata of an entry is no JSON") from None
 
 
 def _text(value: object) -> str | None:
@@ -157,4 +180,4 @@ def _integer(value: object) -> int:
 
 
 def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else 0.0

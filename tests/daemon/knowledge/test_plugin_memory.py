@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import Any, cast
 
@@ -105,3 +106,55 @@ def test_an_entry_that_is_kept_nowhere_is_an_error(reports: list[str | None]) ->
     store.add_chunk = lambda *_words, **_more: None  # type: ignore[method-assign]
     with pytest.raises(Unavailable, match="stored the entry nowhere"):
         memory(store, reports).add(NewEntry("a walrus"))
+
+
+class Evil(dict[str, object]):
+    def get(self, *_words: object) -> object:
+        raise SystemExit("the end")
+
+
+class Ends(Notes):
+    """Its methods cannot even be looked up."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("stats", "list_chunks", "close"):
+            raise SystemExit("the end")
+        return super().__getattribute__(name)
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        (Evil(), "SystemExit: the end"),
+        ({"metadata": {"since": object()}}, "the metadata of an entry is no JSON"),
+        ({"metadata": {"share": math.nan}}, "the metadata of an entry is no JSON"),
+        ({"score": 10**400}, "OverflowError"),
+    ],
+)
+def test_an_entry_that_cannot_be_answered_is_an_error(
+    entry: dict[str, object], reason: str, reports: list[str | None]
+) -> None:
+    store = Notes()
+    store.list_chunks = lambda *_words, **_more: [entry]  # type: ignore[method-assign]
+    with pytest.raises(Unavailable, match=f"the knowledge store 'notes' failed: .*{reason}"):
+        memory(store, reports).page(None, None, 9, 0)
+
+
+def test_a_store_that_ends_the_process_ends_its_call_alone(reports: list[str | None]) -> None:
+    used = memory(Ends(), reports)
+    for call in (used.counts, lambda: used.page(None, None, 9, 0), lambda: used.add(NewEntry("a walrus"))):
+        with pytest.raises(Unavailable, match="SystemExit: the end"):
+            call()
+    used.close()
+
+
+def test_a_fault_is_one_short_line(reports: list[str | None]) -> None:
+    store = Notes()
+
+    def refuse(*_words: object, **_more: object) -> int | None:
+        raise OSError("the disk\nis " + "very " * 1000 + "full")
+
+    store.add_chunk = refuse  # type: ignore[method-assign]
+    with pytest.raises(Unavailable) as raised:
+        memory(store, reports).add(NewEntry("a walrus"))
+    assert "the disk is very" in raised.value.message and len(raised.value.message) < 600
