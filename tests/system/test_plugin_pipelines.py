@@ -90,3 +90,36 @@ def test_pipelines_cut_or_degrade(home: Home, tree: Tree, tmp_path: Path, start_
         client.server_reload()
         wait_until(lambda: lines_of(client, tree, "a.hangs") == [1, 2], what="the file cut again")
         assert client.sync(timeout_ms=60_000)["synced"] and reasons(client) == {}
+
+
+COPIES = """
+import os, sys
+from livedex_indexing.plugins import Span
+
+class Copies:
+    def chunk(self, text, suffix):
+        os.fork()
+        print(text, flush=True)
+        print(text, file=sys.stderr, flush=True)
+        return [Span(0, len(text))]
+
+def register(registry):
+    registry.register_pipeline("copies", lambda config: Copies())
+"""
+
+
+def test_one_that_copies_its_process_or_prints_harms_nothing(
+    home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
+) -> None:
+    plugins = tmp_path / "plugins"
+    plugins.mkdir(mode=0o700)
+    (plugins / "mine.py").write_text(COPIES)
+    tree.write("a.txt", "first walrus\n")
+    with start_daemon(configuration(tree, plugins, {"txt": "copies"})).client() as client:
+        assert client.sync(timeout_ms=60_000)["synced"]
+        for number in range(10):
+            tree.write(f"b{number}.txt", f"later zebra{number}\n")
+            answer = client.search(query=f"zebra{number}", timeout_ms=10_000)
+            assert answer["fresh"] and [hit["relative_path"] for hit in answer["hits"]] == [f"b{number}.txt"]
+        assert client.index_audit()["differences"] == [] and reasons(client) == {}
+    assert "walrus" not in home.logs() and "zebra" not in home.logs()

@@ -1,6 +1,7 @@
 """How a child reads and writes its pipes.
 
-Invariant: a child whose parent is gone ends quietly.
+Invariant: a child whose parent is gone ends quietly. A copy of a child, as code in it makes with ``os.fork``, reads no
+job and answers none.
 """
 
 from __future__ import annotations
@@ -31,3 +32,16 @@ def write_all(descriptor: int, data: bytes | bytearray) -> None:
                 sent += os.write(descriptor, view[sent:])
             except BrokenPipeError:
                 sys.exit(0)
+
+
+def silence(*descriptors: int) -> None:
+    """Let what is written to these go nowhere, and nothing be read from them."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in descriptors:
+        os.dup2(null, descriptor, inheritable=descriptor <= 2)
+    os.close(null)
+
+
+def keep_from_copies(*descriptors: int) -> None:
+    """Let these lead nowhere in each copy of this process that is made from now on: it ends with its next read."""
+    os.register_at_fork(after_in_child=lambda: silence(*descriptors))

@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from livedex_indexing.child import code_version
-from livedex_indexing.child.child_pipes import read_exactly, write_all
+from livedex_indexing.child.child_pipes import keep_from_copies, read_exactly, silence, write_all
 from livedex_indexing.child.lazy_modules import defer
 from livedex_indexing.child.parent_process import follow_parent
 from livedex_indexing.chunk.chunk_limits import most_bytes, time_limit
@@ -57,7 +57,8 @@ def main() -> None:
     from livedex_indexing.chunk.chunker import chunk_content
 
     jobs, answers = os.dup(0), os.dup(1)
-    os.dup2(2, 1)  # the output of a library must not mix with the frames
+    silence(1)  # the output of a library must not mix with the frames, and may have text of a file
+    keep_from_copies(jobs, answers)
     gc.collect()
     gc.freeze()  # the objects from the imports stay until the end
     gc.enable()
@@ -65,6 +66,8 @@ def main() -> None:
     write_all(answers, frame(READY, code_version.OWN))
     while (job := _next(jobs)) is not None:
         _limit_cpu(time_limit(len(job.data)))
+        if job.settings.plugins:
+            silence(2)  # it leads to the daemon's log, and a plugin may print text of the file
         try:
             content: ChunkedContent | ChunkFailure = chunk_content(
                 job.data, job.name, job.settings, is_converted=job.is_converted

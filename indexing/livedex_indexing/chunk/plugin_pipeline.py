@@ -46,11 +46,11 @@ def cut(wanted: PluginPipeline, text: str, suffix: str) -> list[Span]:
     try:
         with _limited(pipeline_time(len(text))):
             spans = pipeline.chunk(text, suffix)
+            reason = fault_of(spans, text)  # which may run code of the plugin: of a class of its own
     except _OutOfTime:
         raise PipelineFailed("it takes too long") from None
-    except (Exception, SystemExit) as fault:
+    except BaseException as fault:  # a plugin may raise anything
         raise PipelineFailed(error_place(fault)) from None
-    reason = fault_of(spans, text)
     if reason is not None:
         raise PipelineFailed(reason)
     return spans
@@ -73,8 +73,10 @@ def fault_of(spans: object, text: str) -> str | None:
 
 
 def _is_small(metadata: Any) -> bool:
+    if not isinstance(metadata, dict) or not all(isinstance(name, str) for name in metadata):
+        return False
     try:
-        return isinstance(metadata, dict) and len(msgspec.json.encode(metadata)) <= _METADATA_BYTES
+        return len(msgspec.json.encode(metadata)) <= _METADATA_BYTES
     except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
         return False
 
@@ -104,7 +106,8 @@ def _made(wanted: PluginPipeline) -> Pipeline | str:
     except _OutOfTime:
         return "it takes too long to load"
     except PluginUnavailable as fault:
-        return str(fault)[:_REASON_CHARS]
+        late = isinstance(fault.__cause__, _OutOfTime)
+        return "it takes too long to load" if late else str(fault)[:_REASON_CHARS]
 
 
 def _create(wanted: PluginPipeline) -> Pipeline:
@@ -113,8 +116,8 @@ def _create(wanted: PluginPipeline) -> Pipeline:
     if wanted.owner != BUILT_IN:
         sources = [one for one in find(wanted.folders, frozenset((wanted.owner,))) if one.name == wanted.owner]
         plugins = load_sources(sources, registry, _LOAD_S)
-        reason = next((plugin.reason for plugin in plugins.found if plugin.reason), None)
-        if reason is not None:
-            raise PluginUnavailable(reason)
+        plugin = plugins.named(wanted.owner)
+        if plugin is not None and plugin.reason is not None:
+            raise PluginUnavailable(plugin.reason)
     settings = msgspec.json.decode(wanted.settings, type=dict[str, object])
     return registry.create(PIPELINE, wanted.name, MappingProxyType(settings))

@@ -141,3 +141,49 @@ def test_only_spans_in_order_and_inside_pass(pairs: list[tuple[int, int]]) -> No
     flat = [offset for pair in pairs for offset in pair]
     right = flat == sorted(flat) and all(0 <= offset <= len(text) for offset in flat)
     assert (plugin_pipeline.fault_of(spans, text) is None) == right
+
+
+HOSTILE = """
+from livedex_indexing.plugins import Span
+
+class Odd(BaseException):
+    pass
+
+class Hostile:
+    def __hash__(self):
+        raise Odd
+    def __str__(self):
+        raise Odd
+
+def raises(fault):
+    raise fault
+
+class Lines:
+    def chunk(self, text, suffix):
+        return {answer}
+
+def register(registry):
+    registry.register_pipeline("lines", lambda config: Lines())
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("raises(Odd)", "Odd in mine.py"),
+        ("raises(KeyboardInterrupt)", "KeyboardInterrupt in mine.py"),
+        ("[Span(0, len(text), Hostile())]", "Odd in mine.py"),
+        ("[Span(0, len(text), ['kind'])]", "has the kind"),
+        ("[Span(0, len(text), None, {1: 2})]", "metadata is no JSON"),
+    ],
+)
+def test_whatever_it_does_its_text_is_cut(answer: str, reason: str, tmp_path: Path) -> None:
+    content = chunk_content(b"one\ntwo\n", b"a.txt", settings(tmp_path, HOSTILE.replace("{answer}", answer)))
+    assert texts(content) == ["one\ntwo\n"] and content.fallback == "pipeline"
+    assert content.plugin_fault is not None and reason in content.plugin_fault
+
+
+def test_a_factory_that_raises_no_exception_is_named(tmp_path: Path) -> None:
+    text = HOSTILE.replace("lambda config: Lines()", "lambda config: raises(Odd('odd fault'))")
+    content = chunk_content(b"one\n", b"a.txt", settings(tmp_path, text))
+    assert content.plugin_fault == "the pipeline 'lines' of 'mine' cannot be made: Odd: odd fault"
