@@ -39,7 +39,7 @@ from livedex_indexing.child import child_starter
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
-from livedex_indexing.plugins import PIPELINE
+from livedex_indexing.plugins import KNOWLEDGE_STORE, PIPELINE
 from livedex_indexing.store.index_store import IndexDamaged, IndexUnwritable, Store
 from livedex_ipc.errors import ConfigInvalid, Unavailable
 from livedex_service import supervisor
@@ -196,7 +196,7 @@ class Reloader:
     async def _reload_quietly(self) -> None:
         former = self._current.fault
         try:
-            await self.reload()
+            await self.reload(again=self._state_of_file() != self._seen)
         except Unavailable as error:
             log.warning("reload_waits", extra={"cause": error.message})
         except ConfigInvalid as error:
@@ -205,13 +205,16 @@ class Reloader:
         except Exception:
             log.exception("reload_failed")
 
-    async def reload(self) -> None:
-        """Read and apply the file. Raises ConfigInvalid with ``data.faults``; then the former configuration stays."""
+    async def reload(self, *, again: bool = True) -> None:
+        """Read and apply the file. Raises ConfigInvalid with ``data.faults``; then the former configuration stays.
+
+        ``again``: a client asks, or the file was saved; then plugins that failed are tried again.
+        """
         async with self._lock:
             with supervisor.reloading():
-                await self._reload()
+                await self._reload(again)
 
-    async def _reload(self) -> None:
+    async def _reload(self, again: bool) -> None:
         self._seen = self._state_of_file()
         try:
             config = await in_daemon_thread(self._load, "configuration")
@@ -223,7 +226,7 @@ class Reloader:
             raise
         self._current.fault = None
         config = _with_known_paths(config, self._current.config)
-        other_plugins = await self._load_plugins(config)
+        other_plugins = await self._load_plugins(config, again=again)
         if other_plugins:
             self._targets.steps.pool.pipelines.forget()
         if config != self._current.config or self.must_apply or other_plugins:
@@ -233,12 +236,12 @@ class Reloader:
         accepted = {root.configured for root in self._current.config.roots}
         return configuration.load(self._locations.config_path, accepted=accepted)
 
-    async def _load_plugins(self, config: Config) -> bool:
+    async def _load_plugins(self, config: Config, *, again: bool = False) -> bool:
         """Load plugins, which may take its time, on a thread; return whether anything changed."""
         plugins = self._targets.plugins
 
         def load() -> bool:
-            changed = plugins.load(config)
+            changed = plugins.load(config, again=again)
             self._parsers = parsers_of(config, plugins)
             return changed
 
@@ -262,6 +265,7 @@ class Reloader:
         except IndexDamaged:  # the worker has begun a new index, which has no roots yet
             await self._on_worker(lambda: self._apply_roots(config, former, first))
         targets.backend.use(config.index.backend)
+        targets.plugins.used(KNOWLEDGE_STORE, [config.knowledge.backend])
         self.must_apply = False
         targets.embedding.changed()
         targets.standing.use(config.standing, _root_paths(config))

@@ -84,8 +84,9 @@ def _not_loaded(host: PluginHost) -> list[LoadedPlugin]:
 
 def _refused(plugin: LoadedPlugin) -> AnswerWarning:
     message = f"the plugin {plugin.source.name!r} is {plugin.state}: {plugin.reason}"
-    remedy = "correct it and save the configuration again, or restart the daemon; or leave it out of plugins.paths"
-    return warning("plugin_refused", message, remedy)
+    without = "leave it out of plugins.paths" if plugin.source.place == "folder" else "uninstall it"
+    again = "correct it and save the configuration again, or restart the daemon"
+    return warning("plugin_refused", message, f"{again}; or {without}")
 
 
 def _unavailable(fault: NameFault) -> AnswerWarning:

@@ -20,7 +20,8 @@ READ_S: Final = 10.0  # for its dimensions, its name and its end
 
 
 class LimitedEmbedder(BaseEmbedder):
-    """``identity`` and ``dimensions`` are asked once. Vectors are checked by the caller."""
+    """``identity``, ``dimensions`` and ``host`` are asked once, ``bytes_sent`` after each call. Vectors are checked by
+    the caller."""
 
     def __init__(self, embedder: Embedder, calls: LimitedCalls, timeout_s: float) -> None:
         """``timeout_s``: for one call that embeds. Raises EmbedderUnavailable."""
@@ -29,6 +30,9 @@ class LimitedEmbedder(BaseEmbedder):
         self._timeout_s = timeout_s
         self._dimensions: int = self._limited(READ_S, lambda: embedder.dimensions)
         named = self._limited(READ_S, lambda: getattr(embedder, "identity", ""))
+        host = self._limited(READ_S, lambda: getattr(embedder, "host", None))
+        self.host = str(host) if isinstance(host, str) else None  # that texts are sent to, if the plugin names one
+        self.bytes_sent = 0
         kind = type(embedder)
         self.identity = str(named) if isinstance(named, str) and named else f"{kind.__module__}.{kind.__name__}"
 
@@ -36,29 +40,30 @@ class LimitedEmbedder(BaseEmbedder):
     def dimensions(self) -> int:
         return self._dimensions
 
-    @property
-    def host(self) -> str | None:
-        """The host that texts are sent to, if the plugin names one."""
-        found = getattr(self._embedder, "host", None)
-        return found if isinstance(found, str) else None
-
-    @property
-    def bytes_sent(self) -> int:
-        found = getattr(self._embedder, "bytes_sent", 0)
-        return found if isinstance(found, int) else 0
-
     def embed(self, text: str) -> list[float]:
-        return self._limited(self._timeout_s, lambda: self._embedder.embed(text))
+        return self._embedded(lambda: self._embedder.embed(text))
 
     def embed_batch(self, texts: list[str]) -> list[list[float]]:
-        return self._limited(self._timeout_s, lambda: self._embedder.embed_batch(texts))
+        return self._embedded(lambda: self._embedder.embed_batch(texts))
 
     def close(self) -> None:
         """Close the embedder if it can be closed."""
-        close = getattr(self._embedder, "close", None)
-        if callable(close):
-            with suppress(EmbedderUnavailable):
-                self._limited(READ_S, close)
+
+        def close() -> None:
+            end = getattr(self._embedder, "close", None)
+            if callable(end):
+                end()
+
+        with suppress(EmbedderUnavailable):
+            self._limited(READ_S, close)
+
+    def _embedded(self, action: Callable[[], T]) -> T:
+        def embed() -> tuple[T, object]:
+            return action(), getattr(self._embedder, "bytes_sent", 0)
+
+        found, sent = self._limited(self._timeout_s, embed)
+        self.bytes_sent = sent if isinstance(sent, int) else 0
+        return found
 
     def _limited(self, seconds: float, action: Callable[[], T]) -> T:
         try:

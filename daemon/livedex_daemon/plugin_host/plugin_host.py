@@ -24,8 +24,9 @@ from livedex_indexing.chunk.chunk_plan import PluginPipeline
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, settings_of
 from livedex_indexing.plugins import BUILT_IN, EMBEDDER, PIPELINE, Embedder, PluginKind, PluginUnavailable, Registry
 from livedex_indexing.plugins import plugin_source as sources
-from livedex_indexing.plugins.plugin_loader import LoadedPlugin, Plugins, load_sources
+from livedex_indexing.plugins.plugin_loader import LoadedPlugin, Plugins, load_failed, load_sources
 from livedex_indexing.plugins.plugin_source import PluginSource
+from livedex_indexing.plugins.registry import described
 from livedex_indexing.plugins.time_limit import LimitedCalls
 
 log = logging.getLogger(__name__)
@@ -67,6 +68,7 @@ class _NotNoted:
 
 
 NOT_NOTED: Final = _NotNoted()
+READ_S: Final = 10.0  # for an attribute
 FACTORY_S: Final = 30.0  # for a factory: a model may have to be loaded
 CRASHED: Final = "the daemon crashed in its code; change it, or restart the daemon with `livedex down`"
 
@@ -105,18 +107,20 @@ class PluginHost:
         """What can be named now; a reload replaces it."""
         return self._plugins.registry
 
-    def load(self, config: Config) -> bool:
+    def load(self, config: Config, *, again: bool = False) -> bool:
         """Load what the configuration names, if it differs from what is loaded. Return whether anything changed.
 
-        It runs code of plugins and may take seconds: not for the event loop. Objects that were handed out live on.
+        ``again``: if nothing differs, load those plugins again that raised. It runs code of plugins and may take
+        seconds: not for the event loop. Objects that were handed out live on.
         """
         self._config, self._folders = config.effective, config.plugins.paths
         found = [self._unless_avoided(one) for one in sources.find(config.plugins.paths, sources.selected(self._env))]
         wanted = _LoadedWith(tuple(found), config.plugins.tables)
         self.was_loaded = True
-        if wanted == self._loaded_with:
+        if wanted != self._loaded_with:
+            self._plugins = load_sources(found, _with_built_ins(), noted=self._noted)
+        elif not again or not self._load_failed():
             return False
-        self._plugins = load_sources(found, _with_built_ins(), noted=lambda source: self._crashes.loading(_key(source)))
         self._loaded_with = wanted
         with self._lock:
             self._calls = {}
@@ -124,6 +128,16 @@ class PluginHost:
         for plugin in self._plugins.found:
             log.info("plugin", extra={"plugin": plugin.source.name, "state": plugin.state, "reason": plugin.reason})
         return True
+
+    def _load_failed(self) -> bool:
+        """Load those again that raised. Return whether one is loaded now."""
+        if not any(plugin.raised for plugin in self._plugins.found):
+            return False
+        former, self._plugins = self._plugins, load_failed(self._plugins, self._noted)
+        return any(now.state != before.state for now, before in zip(self._plugins.found, former.found, strict=True))
+
+    def _noted(self, source: PluginSource) -> AbstractContextManager[None]:
+        return self._crashes.loading(_key(source))
 
     def obtain(self, kind: PluginKind[T], name: str) -> T | None:
         """Return a new object for a configured name, or None: then keep the built-in part. The reason is kept.
@@ -144,6 +158,14 @@ class PluginHost:
             return self.calls(kind, name).run(FACTORY_S, lambda: self.registry.create(kind, name, config))
         except TimeoutError as fault:
             raise PluginUnavailable(f"the {kind.shown} {name!r} cannot be made: {fault}") from fault
+
+    def described(self, kind: PluginKind[T], name: str, made: T, attribute: str) -> str:
+        """Return an attribute that an object may have as text, "" if it has none. Raises PluginUnavailable."""
+        try:
+            return self.calls(kind, name).run(READ_S, lambda: str(getattr(made, attribute, "")))
+        except Exception as fault:  # a plugin may raise anything
+            where = f"the {kind.shown} {name!r} cannot be used: its {attribute} cannot be had"
+            raise PluginUnavailable(f"{where} ({described(fault)})") from fault
 
     def calls(self, kind: PluginKind[T], name: str) -> LimitedCalls:
         """Return what runs the code of the object of this name for limited times."""

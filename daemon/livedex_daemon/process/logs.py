@@ -140,7 +140,11 @@ def adopt_stderr(path: str) -> None:
     That client passes an unlinked file as stderr, to read why the start failed. If there can be no log, nothing more is
     written to it either: it would only fill the disk of temporary files.
     """
-    if os.fstat(2).st_nlink == 0:
+    try:
+        is_unlinked = os.fstat(2).st_nlink == 0
+    except OSError:  # a plugin closed it
+        return
+    if is_unlinked:
         try:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         except OSError:

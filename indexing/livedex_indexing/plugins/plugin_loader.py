@@ -10,14 +10,12 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 from typing import Literal, NamedTuple
 
-from livedex_indexing.plugins import owned_files, plugin_source
+from livedex_indexing.plugins import installed_modules, owned_files, plugin_source
 from livedex_indexing.plugins.plugin_source import PluginSource
-from livedex_indexing.plugins.registry import Provided, Registrar, Registry, described
+from livedex_indexing.plugins.registry import BUILT_IN, Provided, Registrar, Registry, described
 from livedex_indexing.plugins.time_limit import within
 
 PluginState = Literal["loaded", "refused", "failed"]
@@ -32,6 +30,7 @@ class LoadedPlugin(NamedTuple):
     state: PluginState
     provides: tuple[Provided, ...] = ()
     reason: str | None = None
+    raised: bool = False  # it failed by itself, at once: with what it lacks it may load
 
 
 class Plugins(NamedTuple):
@@ -64,6 +63,9 @@ def load_sources(
         former = loaded.get(source.name)
         if source.refused is not None:
             found.append(LoadedPlugin(source, "refused", reason=source.refused))
+        elif source.name == BUILT_IN:
+            reason = f"the name {BUILT_IN!r} is that of what comes with livedex: give the plugin another one"
+            found.append(LoadedPlugin(source, "failed", reason=reason))
         elif former is not None:
             reason = f"the plugin {source.name!r} of {source.target} is already that of {former.target}"
             found.append(LoadedPlugin(source, "failed", reason=reason))
@@ -76,17 +78,44 @@ def load_sources(
     return Plugins(registry, tuple(found))
 
 
+def load_failed(
+    plugins: Plugins,
+    noted: Callable[[PluginSource], AbstractContextManager[None]] = nullcontext,  # type: ignore[assignment]
+) -> Plugins:
+    """Load those again that raised: what they lacked, such as another package, may be there now."""
+    registry = plugins.registry.copy()
+    found = list(plugins.found)
+    for place, plugin in enumerate(found):
+        if plugin.raised:
+            with noted(plugin.source):
+                found[place] = _loaded(plugin.source, registry, LOAD_S)
+    return Plugins(registry, tuple(found))
+
+
 def _loaded(source: PluginSource, registry: Registry, limit_s: float) -> LoadedPlugin:
     registrar = registry.owned_by(source.name)
     try:
-        within(limit_s, lambda: _register_of(source)(registrar), f"plugin {source.name}")
+        try:
+            within(limit_s, lambda: _register_of(source)(registrar), f"plugin {source.name}")
+        finally:
+            _open_standard_files()
     except owned_files.Refused as fault:
         return LoadedPlugin(source, "refused", reason=str(fault))
     except BaseException as fault:  # a plugin may raise anything
         registrar.close()
         registry.drop(source.name)
-        return LoadedPlugin(source, "failed", reason=described(fault))
+        return LoadedPlugin(source, "failed", reason=described(fault), raised=not isinstance(fault, TimeoutError))
     return LoadedPlugin(source, "loaded", registry.provided_by(source.name))
+
+
+def _open_standard_files() -> None:
+    """Open the first three descriptors again if the plugin closed them: else the next files that are opened get these
+    numbers, and with them what is printed."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number
 
 
 def _register_of(source: PluginSource) -> Callable[[Registrar], object]:
@@ -96,8 +125,7 @@ def _register_of(source: PluginSource) -> Callable[[Registrar], object]:
         attributes = ["register"]
     else:
         module_name, _, path = source.target.partition(":")
-        _check_package(module_name.strip().partition(".")[0])
-        module = import_module(module_name.strip())
+        module = installed_modules.load(module_name.strip(), source)
         attributes = path.split("[")[0].strip().split(".") if path.strip() else ["register"]
     found = module
     for attribute in attributes:
@@ -107,14 +135,6 @@ def _register_of(source: PluginSource) -> Callable[[Registrar], object]:
     if not callable(found):
         raise TypeError(f"{source.target} has no function register(registry)")
     return found
-
-
-def _check_package(name: str) -> None:
-    """Check the file from which a package begins, wherever an editable installation keeps it. Raises Refused."""
-    spec = find_spec(name)
-    for path in (spec.origin, *(spec.submodule_search_locations or ())) if spec is not None else ():
-        if path is not None and os.path.exists(path):
-            owned_files.check_path(path)
 
 
 def _module_of_file(source: PluginSource) -> ModuleType:

@@ -22,7 +22,8 @@ class PluginSource(NamedTuple):
     """Where a plugin comes from. ``target`` is the module's file, or ``module:function`` of an entry point.
 
     ``stamp`` changes with its code: for a module a hash of its text, for an entry point the distribution's version.
-    ``refused`` says why it must not be loaded, None if it may.
+    ``refused`` says why it must not be loaded, None if it may. ``installed`` changes with each installation of a
+    package, also of the same version.
     """
 
     name: str
@@ -30,6 +31,7 @@ class PluginSource(NamedTuple):
     target: str
     stamp: str
     refused: str | None = None
+    installed: tuple[tuple[int, int, int] | None, ...] = ()
 
 
 def selected(env: Mapping[str, str]) -> frozenset[str] | None:
@@ -43,7 +45,7 @@ def find(folders: Sequence[str], admitted: frozenset[str] | None = None) -> list
     if admitted is not None and not admitted:
         return []
     found = [source for folder in folders for source in _in_folder(os.path.expanduser(folder))]
-    found += sorted(_entry_points(sys.path))
+    found += sorted(_entry_points([folder for folder in sys.path if isinstance(folder, str)]))  # as an import does
     return [source for source in found if admitted is None or source.name in admitted or _is_folder(source)]
 
 
@@ -81,36 +83,52 @@ def _entry_points(folders: Sequence[str]) -> Iterator[PluginSource]:
             continue  # a zip file, or gone
         for entry in entries:
             distribution = entry.removesuffix(".dist-info")
-            if distribution == entry or distribution.partition("-")[0] in seen:
+            if distribution == entry or entry.startswith("~"):  # what pip has put aside
+                continue
+            if distribution.partition("-")[0] in seen:
                 continue
             path = os.path.join(folder, entry, "entry_points.txt")
             try:
-                with open(path, encoding="utf-8") as file:
-                    text = file.read()
-            except (OSError, UnicodeDecodeError):
+                with open(path, "rb") as file:
+                    data = file.read()
+            except OSError:
                 continue
-            if GROUP in text:
+            if GROUP.encode() in data:
                 seen.add(distribution.partition("-")[0])
-                yield from _of_distribution(text, folder, distribution)
+                yield from _of_distribution(data, path, distribution)
 
 
-def _of_distribution(text: str, folder: str, distribution: str) -> Iterator[PluginSource]:
+def _of_distribution(data: bytes, path: str, distribution: str) -> Iterator[PluginSource]:
+    """``path``: of its ``entry_points.txt``, with these bytes."""
+    folder = os.path.dirname(os.path.dirname(path))
     parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their case
     try:
-        parser.read_string(text)
-    except configparser.Error:
+        parser.read_string(data.decode())
+    except (UnicodeDecodeError, configparser.Error):
+        name = distribution.partition("-")[0]
+        damaged = f"{path} is damaged: install {name} again (`pip install --force-reinstall {name}`)"
+        yield PluginSource(name, "entry_point", path, distribution, damaged)
         return
     if not parser.has_section(GROUP):
         return
     for name, target in parser.items(GROUP):
-        package = os.path.join(folder, target.partition(":")[0].partition(".")[0])
+        package = os.path.join(folder, target.partition(":")[0].partition(".")[0].strip())
         refused = None
         try:
             owned_files.check_path(package if os.path.isdir(package) else folder)
         except (owned_files.Refused, OSError) as fault:
             refused = _reason(fault)
-        yield PluginSource(name, "entry_point", target.strip(), distribution, refused)
+        installed = tuple(map(_state, (path, f"{package}.py", os.path.join(package, "__init__.py"))))
+        yield PluginSource(name, "entry_point", target.strip(), distribution, refused, installed)
+
+
+def _state(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _reason(fault: Exception) -> str:

@@ -18,6 +18,7 @@ Factory = Callable[[Mapping[str, object]], object]
 Protocols = Backend | KnowledgeBackend | Embedder | Parser | Pipeline
 
 BUILT_IN = "livedex"  # the owner of what comes with livedex
+MOST_NAME_CHARS = 100  # a name is typed into the configuration, and shown in warnings
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,11 @@ class Registry:
         return Registrar(self, owner)
 
     def add(self, provided: Provided) -> None:
-        """Add one factory. Raises NameTaken, ValueError for an empty name, TypeError if it is not callable."""
-        if not isinstance(provided.name, str) or not provided.name:
-            raise ValueError(f"the name of a {shown(provided.kind)} must be text and not empty")
+        """Add one factory. Raises NameTaken, ValueError for a bad name, TypeError if the factory is not callable."""
+        name = provided.name
+        if not isinstance(name, str) or not 0 < len(name) <= MOST_NAME_CHARS or not name.isprintable():
+            what = f"the name of a {shown(provided.kind)}"
+            raise ValueError(f"{what} must be printable text of 1 to {MOST_NAME_CHARS} characters")
         if not callable(provided.factory):
             raise TypeError(f"the factory of the {shown(provided.kind)} {provided.name!r} is not callable")
         former = self._provided.get((provided.kind, provided.name))
@@ -83,6 +86,12 @@ class Registry:
             what = f"the {shown(provided.kind)} {provided.name!r} of {provided.owner!r}"
             raise NameTaken(f"{what} is already that of {former.owner!r}")
         self._provided[provided.kind, provided.name] = provided
+
+    def copy(self) -> Registry:
+        """Return a registry with the same names, for a change that no other thread sees half-way."""
+        other = Registry()
+        other._provided = dict(self._provided)
+        return other
 
     def drop(self, owner: str) -> None:
         """Remove everything that this owner registered."""
@@ -112,14 +121,14 @@ class Registry:
         where = f"the {kind.shown} {name!r} of {found.owner!r}"
         try:
             made = found.factory(config)
-        except (Exception, SystemExit) as fault:  # a plugin may raise anything
+        except BaseException as fault:  # a plugin may raise anything
             raise PluginUnavailable(f"{where} cannot be made: {described(fault)}") from fault
         if made is None:
             raise PluginUnavailable(f"{where} is not available: its factory returned None")
         try:
             conforms = isinstance(made, kind.protocol)
             _read_properties(made, kind.protocol)
-        except Exception as fault:
+        except BaseException as fault:
             raise PluginUnavailable(f"{where} cannot be used: {described(fault)}") from fault
         if not conforms:
             raise PluginUnavailable(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from livedex_indexing.plugins import BUILT_IN, PIPELINE, PluginUnavailable, Registry
-from livedex_indexing.plugins.plugin_loader import LoadedPlugin, load
+from livedex_indexing.plugins.plugin_loader import LoadedPlugin, load, load_failed
 
 PIPELINE_TEXT = """
 class Whole:
@@ -152,3 +154,42 @@ def test_entry_points_are_found_and_loaded(tmp_path: Path, monkeypatch: pytest.M
         found = load([], Registry(), {"LIVEDEX_LOAD_PLUGINS": "Sample"}).found
         assert [plugin.state for plugin in found] == ["refused"], path
         path.chmod(0o700)
+
+
+def test_the_name_of_what_comes_with_livedex_is_taken(tmp_path: Path) -> None:
+    registry = Registry()
+    registry.owned_by(BUILT_IN).register_pipeline("markdown", lambda config: None)
+    write(tmp_path, BUILT_IN, "1 / 0")
+    (plugin,) = load([str(tmp_path)], registry, {}).found
+    assert plugin.state == "failed" and "give the plugin another one" in str(plugin.reason)
+    assert registry.names(PIPELINE) == ("markdown",), "what comes with livedex stays"
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "\x1b[31m", "\udcff", "n" * 101, 3])
+def test_a_name_can_be_typed_and_shown(name: object, tmp_path: Path) -> None:
+    write(tmp_path, "odd", PIPELINE_TEXT.format(name=name))
+    plugin = only(tmp_path)
+    assert plugin.state == "failed" and "must be printable text of 1 to 100 characters" in str(plugin.reason)
+
+
+def test_one_that_closes_the_standard_files_gets_them_open_again(tmp_path: Path) -> None:
+    write(tmp_path, "closes", "def register(registry): pass\n")
+    code = (
+        "import os, sys\nfrom livedex_indexing.plugins import Registry, plugin_loader\n"
+        "os.close(0), os.close(2)\nplugin_loader.load([sys.argv[1]], Registry(), {})\n"
+        "print(os.fstat(0).st_rdev == os.fstat(2).st_rdev == os.stat(os.devnull).st_rdev)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
+def test_one_that_raised_is_loaded_once_it_has_what_it_lacked(tmp_path: Path) -> None:
+    lacks = tmp_path / "lacks"
+    write(tmp_path, "a", f"open({str(lacks)!r}).close()\n" + PIPELINE_TEXT.format(name="late"))
+    write(tmp_path, "b", PIPELINE_TEXT.format(name="one"))
+    plugins = load([str(tmp_path)], Registry(), {})
+    assert [plugin.state for plugin in load_failed(plugins).found] == ["failed", "loaded"]
+    lacks.touch()
+    mended = load_failed(plugins)
+    assert [plugin.state for plugin in mended.found] == ["loaded", "loaded"]
+    assert mended.registry.names(PIPELINE) == ("late", "one") and plugins.registry.names(PIPELINE) == ("one",)
