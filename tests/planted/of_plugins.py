@@ -7,6 +7,9 @@ from planted.defect import Defect
 CRASHES = "tests/daemon/write/test_crashes.py"
 BROKEN = "tests/system/test_broken_plugins.py"
 LOADER = "tests/indexing/plugins/test_plugin_loader.py"
+INSTALLED = "tests/indexing/plugins/test_installed_plugins.py"
+PIPELINES = "tests/system/test_plugin_pipelines.py"
+HOSTILE = "tests/system/test_hostile_objects.py"
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
@@ -118,5 +121,92 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_daemon/write/crashes.py",
         (("len(last) == 2 and last[0] == last[1]", "bool(last)"),),
         f"{CRASHES}::test_a_plugin_that_was_loaded_alone_is_left_out_after_two_crashes",
+    ),
+    Defect(
+        "plugin-called-livedex",
+        "a plugin named livedex that fails takes what comes with livedex with it",
+        "livedex_indexing/plugins/plugin_loader.py",
+        (("elif source.name == BUILT_IN:", "elif False:"),),
+        f"{LOADER}::test_the_name_of_what_comes_with_livedex_is_taken",
+    ),
+    Defect(
+        "upgraded-plugin-runs-old-code",
+        "after an upgrade of its package, a plugin runs its former code until the daemon is restarted",
+        "livedex_indexing/plugins/installed_modules.py",
+        (("        _forget(name)\n", "        pass\n"),),
+        f"{INSTALLED}::test_after_an_upgrade_the_new_code_runs",
+    ),
+    Defect(
+        "upgrade-takes-a-shared-package",
+        "the upgrade of a plugin in a namespace package loads the modules of others twice",
+        "livedex_indexing/plugins/installed_modules.py",
+        (('if getattr(sys.modules.get(prefix), "__file__", None)', "if prefix in sys.modules"),),
+        f"{INSTALLED}::test_a_part_of_a_shared_package_is_imported_anew_alone",
+    ),
+    Defect(
+        "failed-plugin-is-not-tried-again",
+        "a plugin whose missing package is installed stays failed until the daemon is restarted",
+        "livedex_daemon/plugin_host/plugin_host.py",
+        (("elif not again or not self._load_failed():", "else:"),),
+        "tests/system/test_upgraded_plugins.py::test_a_package_that_it_needs_is_installed_later",
+    ),
+    Defect(
+        "copy-of-a-child-answers",
+        "a pipeline that forks puts the words of one file into the index as those of another",
+        "livedex_indexing/chunk/chunk_child.py",
+        (("    keep_from_copies(jobs, answers)\n", ""),),
+        f"{PIPELINES}::test_one_that_copies_its_process_or_prints_harms_nothing",
+    ),
+    Defect(
+        "pipeline-prints-into-the-log",
+        "what a pipeline prints of a file stays in the daemon's log",
+        "livedex_indexing/chunk/chunk_child.py",
+        (("            silence(2)", "            pass"),),
+        f"{PIPELINES}::test_one_that_copies_its_process_or_prints_harms_nothing",
+    ),
+    Defect(
+        "factory-raises-no-exception",
+        "a factory that raises KeyboardInterrupt fails each reload",
+        "livedex_indexing/plugins/registry.py",
+        (
+            (
+                "BaseException as fault:  # a plugin may raise anything\n            raise Plugin",
+                "Exception as fault:\n            raise Plugin",
+            ),
+        ),
+        f"{HOSTILE}::test_each_is_named[parser]",
+    ),
+    Defect(
+        "version-of-a-parser-ends-the-daemon",
+        "a parser whose version raises SystemExit ends the daemon at each start",
+        "livedex_daemon/plugin_host/plugin_host.py",
+        (
+            (
+                'self.calls(kind, name).run(READ_S, lambda: str(getattr(made, attribute, "")))',
+                'str(getattr(made, attribute, ""))',
+            ),
+        ),
+        f"{HOSTILE}::test_none_ends_the_daemon_by_what_it_may_have[parser]",
+    ),
+    Defect(
+        "backend-lists-nonsense",
+        "a backend whose list_files returns nonsense is named nowhere",
+        "livedex_daemon/backend/mirror.py",
+        (("in self._call(_listed):", "in _listed(self._calls._backend):"),),
+        f"{HOSTILE}::test_a_backend_that_lists_nonsense_is_named[None]",
+    ),
+    Defect(
+        "parser-waits-for-others",
+        "a plugin that breaks in the parsers' process keeps the documents of all other plugins from being converted",
+        "livedex_indexing/parse/plugin_parser.py",
+        ((" if one.name == owner]", "]"), ("frozenset((owner,))", "None")),
+        "tests/system/test_broken_parsers.py::test_another_plugin_that_breaks_in_its_process_costs_nothing",
+    ),
+    Defect(
+        "vectors-asked-for-for-ever",
+        "a backend that ignores where its answer begins is sent the same vectors without end",
+        "livedex_daemon/backend/vector_feed.py",
+        (("if keys and keys[0] <= after:", "if False:"),),
+        "tests/daemon/backend/test_vector_feed.py::test_an_answer_that_raises_or_never_ends_is_a_fault",
     ),
 )

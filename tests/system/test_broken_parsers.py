@@ -195,3 +195,21 @@ def test_other_settings_convert_its_documents_again(
         client.server_reload()
         wait_converted(client)
         assert client.search(query="second goat", mode="exact", timeout_ms=10_000)["hits"]
+
+
+NEIGHBOUR = """
+import os, sys
+if "livedex_indexing.parse.parse_child" in sys.orig_argv:
+    os._exit(3)
+
+def register(registry):
+    pass
+"""
+
+
+def test_another_plugin_that_breaks_in_its_process_costs_nothing(
+    tree: Tree, tmp_path: Path, configured: Callable[[str], str], start_daemon: Callable[..., Daemon]
+) -> None:
+    (tmp_path / "plugins" / "a_neighbour.py").write_text(NEIGHBOUR)
+    with start_daemon(configured("")).client() as client:
+        neighbours_go_on(client, tree, "beside")

@@ -299,11 +299,11 @@ class Mirror:
         files = {(root_id, path): digest for root_id in roots for path, digest in self._indexed(root_id).items()}
         wanted = {text_of(relpath.absolute(roots[key[0]], key[1])): key for key in files}
         has: dict[str, str | None] = {}
-        for record in self._call(lambda backend: backend.list_files()):
-            if record.path in wanted:
-                has[record.path] = record.content_hash
+        for path, digest in self._call(_listed):
+            if path in wanted:
+                has[path] = digest
             else:
-                self._call(lambda backend, path=record.path: backend.delete(path))  # type: ignore[misc]
+                self._call(lambda backend, path=path: backend.delete(path))  # type: ignore[misc]
         return [key for path, key in wanted.items() if path is not None and not (fresh and has.get(path) == files[key])]
 
     def _indexed(self, root_id: int) -> dict[bytes, str]:
@@ -318,6 +318,14 @@ class Mirror:
             raise
         except LivedexError as fault:
             raise BackendLost(f"the index cannot be read: {fault.message}") from fault
+
+
+def _listed(backend: Backend) -> list[tuple[str, str | None]]:
+    """Return path and content hash of what a backend has. Raises BackendLost for nonsense."""
+    listed = [(record.path, record.content_hash) for record in backend.list_files()]
+    if not all(isinstance(path, str) and isinstance(digest, str | None) for path, digest in listed):
+        raise BackendLost("list_files does not return a list of FileRecord")
+    return listed
 
 
 def _found(backend: Backend, query: Query) -> list[Hit]:

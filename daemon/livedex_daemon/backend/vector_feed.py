@@ -92,7 +92,7 @@ class VectorFeed:
         """Return False if there was no time for all."""
         after = ""
         while not interrupted():
-            keys = _keys(_tried(call, methodcaller("lacking_vectors", source.model, after, PAGE)))
+            keys = _lacking(call, source.model, after)
             found = list(source.of_texts([bytes.fromhex(key) for key in keys]).items())
             for start in range(0, len(found), BATCH):
                 if interrupted():
@@ -111,13 +111,23 @@ def _tried(call: Call, action: Callable[[VectorBackend], T]) -> T:
     def run(backend: Backend) -> T | _Refused:
         try:
             return action(backend)  # type: ignore[arg-type]  # `run` has looked
-        except (Exception, SystemExit) as fault:  # a plugin may raise anything
+        except _Refused as refused:
+            return refused
+        except BaseException as fault:  # a plugin may raise anything
             return _Refused(described(fault))
 
     answer = call(run)
     if isinstance(answer, _Refused):
         raise answer
     return answer
+
+
+def _lacking(call: Call, model: VectorModel, after: str) -> Sequence[str]:
+    """Return the next keys without a vector. Raises _Refused, also for keys that would be asked for again."""
+    keys = _tried(call, lambda backend: _keys(backend.lacking_vectors(model, after, PAGE)))
+    if keys and keys[0] <= after:
+        raise _Refused("lacking_vectors returns keys that are not above `after`")
+    return keys
 
 
 def _keys(answer: object) -> Sequence[str]:

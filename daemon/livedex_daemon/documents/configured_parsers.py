@@ -15,7 +15,7 @@ from livedex_daemon.documents.lane import ParseSettings
 from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_indexing.parse import parsers
 from livedex_indexing.parse.parsers import Missing
-from livedex_indexing.plugins import PARSER
+from livedex_indexing.plugins import PARSER, PluginUnavailable
 
 
 def parsers_of(config: Config, plugins: PluginHost) -> Mapping[str, str]:
@@ -26,8 +26,12 @@ def parsers_of(config: Config, plugins: PluginHost) -> Mapping[str, str]:
     foreign: dict[str, str] = {}
     for name in sorted(names.intersection(plugins.registry.names(PARSER))):
         made = plugins.obtain(PARSER, name)
-        if made is not None:
-            foreign[name] = f"{getattr(made, 'version', '')} {_stamp(plugins, name)}"
+        if made is None:
+            continue
+        try:
+            foreign[name] = f"{plugins.described(PARSER, name, made, 'version')} {_stamp(plugins, name)}"
+        except PluginUnavailable as fault:
+            plugins.report(PARSER, name, str(fault))
     found = parsers.chosen(parsing.default, parsing.overrides, foreign, frozenset(config.chunking.pipelines))
     lacking = {each.name: each for each in found.missing}
     for name in sorted(names - set(plugins.registry.names(PARSER))):
@@ -40,10 +44,11 @@ def parsers_of(config: Config, plugins: PluginHost) -> Mapping[str, str]:
 def parse_settings(config: Config, plugins: PluginHost, parser: str) -> ParseSettings:
     """Return what a lane needs to have a document converted by the parser of this name."""
     timeout_s = config.parsing.timeout_s
-    if plugins.registry.owner(PARSER, parser) is None:
+    owner = plugins.registry.owner(PARSER, parser)
+    if owner is None:
         return ParseSettings(timeout_s)
     own = {name: thawed(value) for name, value in plugins.config_for(PARSER, parser).items()}
-    return ParseSettings(timeout_s, tuple(config.plugins.paths), own)
+    return ParseSettings(timeout_s, owner, tuple(config.plugins.paths), own)
 
 
 def _in_words(each: Missing) -> str:

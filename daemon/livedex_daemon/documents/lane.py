@@ -33,9 +33,10 @@ READ_BYTES: Final = 1 << 30
 
 
 class ParseSettings(NamedTuple):
-    """``plugins`` and ``plugin_config``: what a child needs to load a plugin's parser."""
+    """``owner``, ``plugins`` and ``plugin_config``: what a child needs to load a plugin's parser."""
 
     timeout_s: float
+    owner: str = ""
     plugins: tuple[str, ...] = ()
     plugin_config: Mapping[str, object] = MappingProxyType({})
 
@@ -158,10 +159,9 @@ class Lane:
                 continue
             if hashlib.blake2b(data, digest_size=16).digest() == task.content[0]:
                 settings = self._settings(document.parser)
-                plugins, config = settings.plugins, settings.plugin_config
-                return convert(
-                    Request(data, document.suffix, document.parser, settings.timeout_s, self._folder, plugins, config)
-                )
+                own = settings.owner, settings.plugins, settings.plugin_config
+                request = Request(data, document.suffix, document.parser, settings.timeout_s, self._folder, *own)
+                return convert(request)
         return None
 
     def _rest(self) -> None:

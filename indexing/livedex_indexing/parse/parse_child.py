@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from itertools import accumulate, pairwise
 
-from livedex_indexing.child.child_pipes import write_all
+from livedex_indexing.child.child_pipes import keep_from_copies, silence, write_all
 from livedex_indexing.child.parent_process import follow_parent
 from livedex_indexing.parse import sandbox
 from livedex_indexing.parse.converters import Markdown, Refused, cleaned, converter
@@ -36,9 +36,8 @@ def main() -> None:
     follow_parent(int(sys.argv[1]), _NICE)
     job = read_job(_read_all(0))
     answers = os.dup(1)
-    null = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):  # a library may print text of the document: neither answer nor log is the place
-        os.dup2(null, descriptor)
+    silence(0, 1, 2)  # a library may print text of the document: neither answer nor log is the place
+    keep_from_copies(answers)
     if job.parser == PANDOC:
         _become_pandoc(job, answers)
     mimetypes.init(files=[])
@@ -54,7 +53,7 @@ def _loaded(job: ParseJob) -> Callable[[str], Markdown]:
         return converter(job.parser, job.suffix)
     from livedex_indexing.parse.plugin_parser import plugin_parser
 
-    return plugin_parser(job.parser, job.plugins, job.config)
+    return plugin_parser(job.parser, job.owner, job.plugins, job.config)
 
 
 def _converted(convert: Callable[[str], Markdown], path: str) -> Converted | Failure:

@@ -16,13 +16,14 @@ MOST_ANSWER_BYTES: Final = MOST_TEXT_BYTES + (4 << 20)
 
 
 class ParseJob(msgspec.Struct, frozen=True, array_like=True):
-    """``path``: a private copy of the document. ``parser``: its name. ``plugins``: folders of plugin modules, if the
-    parser is a plugin's."""
+    """``path``: a private copy of the document. ``parser``: its name. If it is a plugin's: ``owner`` is the
+    plugin's name, ``plugins`` the folders of plugin modules."""
 
     path: str
     suffix: str
     parser: str
     timeout_s: float
+    owner: str
     plugins: list[str]
     config: dict[str, object]
 

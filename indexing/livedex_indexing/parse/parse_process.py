@@ -48,7 +48,7 @@ class NoParser(Exception):
 class Request(NamedTuple):
     """``data``: the document's bytes; ``suffix`` in lower case. ``folder``: where its copy may lie meanwhile.
 
-    ``plugins`` and ``config`` are for a plugin's parser.
+    ``owner``, ``plugins`` and ``config`` are for a plugin's parser.
     """
 
     data: bytes
@@ -56,6 +56,7 @@ class Request(NamedTuple):
     parser: str
     timeout_s: float
     folder: str
+    owner: str = ""
     plugins: tuple[str, ...] = ()
     config: Mapping[str, object] = MappingProxyType({})
 
@@ -71,7 +72,13 @@ def convert(request: Request) -> Converted | Failure:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o400), "wb") as file:
             file.write(request.data)
         job = ParseJob(
-            path, request.suffix, request.parser, request.timeout_s, list(request.plugins), dict(request.config)
+            path,
+            request.suffix,
+            request.parser,
+            request.timeout_s,
+            request.owner,
+            list(request.plugins),
+            dict(request.config),
         )
         return _run(job)
     except OSError as error:

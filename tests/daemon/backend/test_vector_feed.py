@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TypeVar, cast
 
 import pytest
 
-from livedex_daemon.backend.vector_feed import BATCH, VectorFeed
+from livedex_daemon.backend.vector_feed import BATCH, PAGE, VectorFeed
 from livedex_indexing.plugins import Backend, BaseBackend, Document, Hit, Query, VectorModel
 from livedex_indexing.vectors.nearest import VectorSource
 
@@ -116,3 +116,26 @@ def test_after_each_fault_it_waits_longer() -> None:
     world.backend.fault = None
     world.run()
     assert world.feed.fault is None and world.feed.has(MODEL)
+
+
+class Odd(BaseException):
+    """What a plugin raises that is no ``Exception``."""
+
+
+def raising() -> Iterator[str]:
+    raise Odd("odd fault")
+    yield ""
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (lambda _after: raising(), "Odd: odd fault"),
+        (lambda _after: [number.to_bytes(2, "big").hex() for number in range(PAGE)], "not above `after`"),
+    ],
+)
+def test_an_answer_that_raises_or_never_ends_is_a_fault(answer: Callable[[str], list[str]], reason: str) -> None:
+    world = World(PAGE)
+    world.backend.lacking_vectors = lambda _model, after, _limit: answer(after)  # type: ignore[method-assign, assignment]
+    world.run(lambda: len(world.backend.calls) > 20)
+    assert world.feed.fault is not None and reason in world.feed.fault
