@@ -366,4 +366,11 @@ DEFECTS = (
         (("call: Call, params: AuditParams)", "call: Call, params: IndexRunParams)"),),
         "tests/daemon/answer/test_handler_types.py::test_a_handler_has_the_types_of_its_method[index/audit]",
     ),
+    Defect(
+        "snapshot-left-to-the-next-search",
+        "a search that is cancelled as its snapshot ends leaves it open, and the reader's next search fails",
+        "livedex_indexing/store/read_pool.py",
+        (('self._run_to_its_end("COMMIT")', 'self.db.execute("COMMIT")'),),
+        "tests/indexing/store/test_read_pool.py::test_a_snapshot_ends_when_its_search_is_cancelled_in_it",
+    ),
 )

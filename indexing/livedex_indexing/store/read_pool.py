@@ -47,6 +47,7 @@ class Reader:
         self._cancelled: Callable[[], bool] = bool
         self._path = path
         self._deadline_applies = True
+        self._may_end = True
         self.scratch: dict[str, object] = {}
         self.db = open_reader(path, self.ends_statement)
         self.db.execute(_VOCABULARY)
@@ -113,12 +114,21 @@ class Reader:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Inside, all statements see the same state of the index."""
-        self.db.execute("BEGIN")
+        self._run_to_its_end("BEGIN")
         try:
             yield
         finally:
             if self.db.in_transaction:
-                self.db.execute("COMMIT")
+                self._run_to_its_end("COMMIT")
+
+    def _run_to_its_end(self, sql: str) -> None:
+        """Run a statement that neither deadline nor cancelling ends. SQLite asks short ones too, once in some hundreds:
+        a COMMIT that was ended leaves its snapshot to the next search."""
+        self._may_end = False
+        try:
+            self.db.execute(sql)
+        finally:
+            self._may_end = True
 
     @contextmanager
     def _ending(self) -> Iterator[None]:
@@ -132,7 +142,7 @@ class Reader:
 
     def ends_statement(self) -> bool:
         """Whether the running statement is to end now. SQLite asks every few thousand steps."""
-        return (self._deadline_applies and self.is_past_deadline()) or self._cancelled()
+        return self._may_end and ((self._deadline_applies and self.is_past_deadline()) or self._cancelled())
 
 
 def _tokens(tokenizer: apsw.FTS5Tokenizer, text: bytes) -> list[tuple[int, int, str]]:
