@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import shutil
 import subprocess
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -27,6 +28,8 @@ MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     (codecs.BOM_UTF8, "utf-8"),
 )
+# For `shutil.copytree`: no caches, and no documents, whose text in the index is not that of the file.
+TEXTS_ONLY = shutil.ignore_patterns("__pycache__", ".mypy_cache", "*.html")
 # Encodings of text that is neither UTF-8 nor marked: any that decodes it to the text is right.
 OTHERS = sorted(set(aliases.values()))
 

@@ -16,14 +16,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.shares_daemon
 
-SOURCES = shutil.ignore_patterns("__pycache__")
-
 
 @pytest.mark.needs("rg")
 def test_chunks_cover_their_files(client: Client, tree: Tree) -> None:
     chunk_coverage.write_odd_files(tree / "odd")
     for folder in ("indexing", "docs"):
-        shutil.copytree(CHECKOUT / folder, tree / folder, ignore=SOURCES)
+        shutil.copytree(CHECKOUT / folder, tree / folder, ignore=chunk_coverage.TEXTS_ONLY)
     add_root(client, tree)
     files = listed(client, tree.path)
     assert {record["status"] for record in files.values()} == {"indexed"}

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from helpers import ripgrep_lines
+from helpers.chunk_coverage import TEXTS_ONLY
 from helpers.disk_inventory import WAIT_MS, listed
-from helpers.support import CHECKOUT, Home, Tree, add_root
+from helpers.support import CHECKOUT, Home, Tree, add_root, wait_converted
 from livedex_ipc.errors import InvalidParams
 
 if TYPE_CHECKING:
@@ -46,9 +47,10 @@ def test_lines_are_those_that_ripgrep_finds(client: Client, tree: Tree) -> None:
     for name, data in ODD.items():
         (tree / "odd" / name).write_bytes(data)
     for folder in ("indexing", "docs", "ipc"):
-        shutil.copytree(CHECKOUT / folder, tree / folder, ignore=shutil.ignore_patterns("__pycache__", ".mypy_cache"))
+        shutil.copytree(CHECKOUT / folder, tree / folder, ignore=TEXTS_ONLY)
     shutil.copytree(tree / "docs", tree / "docs-again")
     add_root(client, tree)
+    wait_converted(client)  # a document among them is a failure always, not now and then
     names = {name for name, record in listed(client, tree.path).items() if record["status"] == "indexed"}
     files = ripgrep_lines.Files(tree.path, names.__contains__)
     lines = [line.decode() for name in sorted(names) for line in files.lines(name) or () if len(line) < 300]
