@@ -54,7 +54,8 @@ def gather(tree: Tree, name: str) -> list[str]:
 
 
 def commit_another_branch(tree: Tree, branch: str, share: int = 10) -> int:
-    """Commit a branch on which every n-th tracked file differs, one is removed and one is moved; leave it checked out.
+    """Commit a branch and leave it checked out: every n-th tracked file and every document differs there, one file is
+    removed and one is moved.
 
     Return how many files were written.
     """
@@ -62,7 +63,7 @@ def commit_another_branch(tree: Tree, branch: str, share: int = 10) -> int:
     command = ["git", "-C", str(tree), "ls-files", "-z"]
     listed = subprocess.run(command, capture_output=True, check=True).stdout.split(b"\0")
     files = [path for name in listed if name and (path := tree / os.fsdecode(name)).is_file() and not path.is_symlink()]
-    written = files[::share]
+    written = [path for number, path in enumerate(files) if number % share == 0 or path.suffix == ".html"]
     for path in written:
         with path.open("ab") as file:
             file.write(f"\nwords of {branch} in {path.name}\n".encode("utf-8", "replace"))
