@@ -33,6 +33,7 @@ SETTINGS = {
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "telemetry.telemetryLevel": "off",
     "extensions.autoCheckUpdates": False,
+    "files.autoSave": "off",  # a key that reaches a previewed file as a list closes must not change it on the disk
     "editor.minimap.enabled": False,
     "editor.largeFileOptimizations": False,
     "workbench.editor.enablePreview": True,
