@@ -103,6 +103,9 @@ class FakeWatching:
     def watch(self, root: Root, path: bytes) -> None:
         self.on_watch(root, path)
 
+    def ignore_files_of(self, _ino: int) -> list[Key]:
+        return []
+
     def watch_outside(self, root: Root) -> set[bytes]:
         return set()
 

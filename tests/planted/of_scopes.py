@@ -172,4 +172,18 @@ DEFECTS: tuple[Defect, ...] = (
         (('        if pattern.glob.startswith("/"):', "        if False:"),),
         "tests/indexing/ignore/test_git_pattern.py::test_a_pattern_matches_what_git_would",
     ),
+    Defect(
+        "ignore-file-written-by-another-name",
+        "an ignore file that is written by another of its names keeps its former rules",
+        "livedex_daemon/write/inspector.py",
+        (("            self._backlog.mark_twin(key, entry)\n        for twin", "            pass\n        for twin"),),
+        "tests/system/test_twins.py::test_an_ignore_file_that_is_written_by_another_name",
+    ),
+    Defect(
+        "inode-of-a-former-ignore-file",
+        "a change of a file that has the inode of a former ignore file walks through that one's folder",
+        "livedex_indexing/ignore/rule_inodes.py",
+        (("        return found is not None and found.ino == ino\n", "        return True\n"),),
+        "tests/indexing/ignore/test_rule_inodes.py::test_an_ignore_file_is_known_by_its_inode_while_it_has_it",
+    ),
 )

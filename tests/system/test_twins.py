@@ -107,3 +107,19 @@ def test_what_was_written_by_a_name_in_a_folder_that_is_gone_is_found_by_the_oth
         word = append(tree, gone)
         tree.remove(f"gone{number}")
         assert found(client, word) == [left]
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".livedexignore"])
+@pytest.mark.parametrize("where", ["same root", "other root"])
+def test_an_ignore_file_that_is_written_by_another_name(client: Client, tree: Tree, name: str, where: str) -> None:
+    folder = tree if where == "same root" else Tree(tree.path.parent / "other")
+    tree.write_all({f"sub/{name}": "*.tmp\n", "sub/a.tmp": "puma\n", "sub/a.log": "puma\n"})
+    assert found(client, "puma") == ["sub/a.log"]
+    os.link(tree / f"sub/{name}", folder / "rules.txt")
+    assert found(client, "puma") == ["sub/a.log"]
+    for kept, shut in (("tmp", "log"), ("log", "tmp")):
+        (folder / "rules.txt").write_text(f"*.{shut}\n")
+        assert found(client, "puma") == [f"sub/a.{kept}"]
+    (folder / "rules.txt").write_text("")
+    (folder / "rules.txt").unlink()
+    assert sorted(found(client, "puma")) == ["sub/a.log", "sub/a.tmp"]

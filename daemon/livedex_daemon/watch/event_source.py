@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from livedex_daemon.process.locations import Locations
-from livedex_daemon.watch.backlog import Backlog, Mark
+from livedex_daemon.watch.backlog import Backlog, Key, Mark
 from livedex_daemon.watch.outside_files import OutsideFiles
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.watch.watcher import Sink, Watcher
@@ -142,6 +142,10 @@ class EventSource:
         if watcher is not None:
             watcher.unwatch_all(root.id, frozenset(folders))
         root.stop_polling(folders)
+
+    def ignore_files_of(self, ino: int) -> list[Key]:
+        """Return the ignore files of all roots that have this inode."""
+        return [(root.id, path) for root in self._roots for path in root.rules.inodes.files_with(ino)]
 
     def watch_outside(self, root: Root) -> set[bytes]:
         """Watch the files outside the root that its rules depend on: those above it, the repository's, the user's.

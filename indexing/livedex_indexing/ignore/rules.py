@@ -21,19 +21,11 @@ from livedex_indexing.disk.beneath import check_relative
 from livedex_indexing.disk.settled import is_settled
 from livedex_indexing.ignore.defaults import FOLDER_MARKERS, IGNORE_FILES, MARKER_NAMES, VerdictKind
 from livedex_indexing.ignore.external_files import UNREADABLE, Lines, Source, lines_at, lines_beneath, users_lines
-from livedex_indexing.ignore.folder_rules import (
-    BUILT_IN,
-    RULE_NAMES,
-    DirRules,
-    Folder,
-    Link,
-    Links,
-    Stamp,
-    Verdict,
-)  # fmt: skip
+from livedex_indexing.ignore.folder_rules import BUILT_IN, RULE_NAMES, DirRules, Folder, Link, Links, Stamp, Verdict
 from livedex_indexing.ignore.git_config import user_excludes
 from livedex_indexing.ignore.git_pattern import parse_line
 from livedex_indexing.ignore.rule_file import MAX_PATTERNS, RuleFile
+from livedex_indexing.ignore.rule_inodes import RuleInodes
 from livedex_indexing.ignore.worktree import tops_above, work_tree
 from livedex_indexing.model import FileState, Stat
 from livedex_indexing.path_text import display_path
@@ -106,6 +98,7 @@ class RuleTree:
         self._pattern_count = 0  # patterns in these files
         self._faulty: dict[bytes, RuleFile] = {}  # those of these files that do not count in full
         self._denied: set[bytes] = set()  # ignore files without permission, there or not, to be tried again
+        self.inodes = RuleInodes(root)
         self.outside_version = next(_versions)  # another one whenever ``outside_sources`` may differ, in any tree
         self._outside: dict[Source, _Known] = {}
 
@@ -123,7 +116,7 @@ class RuleTree:
         with self._lock:
             if found is not None:
                 self.invalidate(rel_dir)
-            if len(self._folders) >= MAX_CACHED:
+            if max(len(self._folders), len(self.inodes)) >= MAX_CACHED:
                 self._forget_files()
             try:
                 return self._make(rel_dir, names)
@@ -197,6 +190,7 @@ class RuleTree:
         self._folders.clear()
         self._loaded.clear()
         self._faulty.clear()
+        self.inodes.clear()
         self._pattern_count = 0
 
     def outside_sources(self) -> set[Source]:
@@ -295,6 +289,8 @@ class RuleTree:
             links = links._replace(own=(Link(self._read(rel, b".livedexignore"), base), *links.own))
         if b".gitignore" in found:
             links = links._replace(git=(Link(self._read(rel, b".gitignore"), base), *links.git))
+        for name in found.keys() & IGNORE_FILES:
+            self.inodes.note(relpath.join(rel, name), found[name].ino)
         return DirRules(
             Folder(self.root, rel, base),
             links,
