@@ -176,4 +176,18 @@ DEFECTS = (
         (("            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)", "            pass"),),
         "tests/system/test_two_daemons.py::test_of_many_that_start_at_once_one_stays",
     ),
+    Defect(
+        "newer-index-kept-for-ever",
+        "the index of a newer livedex that was put aside stays, with words of files that are forgotten",
+        "livedex_daemon/upkeep/idle_maintenance.py",
+        (("        remove_expired(store.path)\n", ""),),
+        "tests/system/test_tidying.py::test_maintenance_comes_again_though_nothing_changes",
+    ),
+    Defect(
+        "newer-index-removed-at-once",
+        "the index of a newer livedex is removed when it was put aside just now",
+        "livedex_daemon/index_file/opener.py",
+        ((" and found.st_ctime < put_before", ""),),
+        "tests/daemon/index_file/test_opener.py::test_an_index_of_a_newer_livedex_is_kept_for_a_day",
+    ),
 )

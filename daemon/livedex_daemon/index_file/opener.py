@@ -1,8 +1,8 @@
 """Open the index at start; put a damaged index or one from a newer livedex aside and build a new one.
 
-Invariant: only the derived index is ever put aside. An index from a newer livedex stays unchanged for that livedex. A
-damaged or older one is removed when the new one is complete, since it contains words of files that may be forgotten. A
-folder in the place of one of these files is not an index: it is renamed and kept.
+Invariant: only the derived index is ever put aside. An index from a newer livedex stays unchanged for that livedex, for
+a day. A damaged or older one is removed when the new one is complete, since it contains words of files that may be
+forgotten. A folder in the place of one of these files is not an index: it is renamed and kept.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import contextlib
 import fcntl
 import logging
 import os
+import stat
 import time
 
 from livedex_indexing.store.database import IndexDamaged, IndexNewer, IndexUnwritable
-from livedex_indexing.store.index_store import OnChange, Store, ignore_change
+from livedex_indexing.store.index_store import KEEP_S, OnChange, Store, ignore_change
 from livedex_indexing.store.set_aside import keep_folder
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.paths import remedy_for
@@ -42,11 +43,11 @@ def _open_or_renew(path: str, on_change: OnChange) -> tuple[Store, bool]:
 
 
 def put_aside(path: str, *, keep: bool = False) -> str:
-    """Rename the index and its log files; return the new name. ``keep``: ``remove_damaged`` does not remove it.
+    """Rename the index and its log files; return the new name. ``keep``: it stays until ``remove_expired``.
 
     Raise OSError when a file cannot be renamed.
     """
-    aside = f"{path}.aside" if keep else _damaged(path)
+    aside = _newer(path) if keep else _damaged(path)
     if not keep:
         remove_damaged(path)  # a part of it next to parts of another file would make no sense
     for suffix in _SUFFIXES:
@@ -62,6 +63,23 @@ def remove_damaged(path: str) -> None:
     for suffix in _SUFFIXES:
         with contextlib.suppress(OSError):
             os.unlink(_damaged(path) + suffix)
+
+
+def remove_expired(path: str, now: float | None = None) -> None:
+    """Remove the index of a newer livedex that was put aside from ``path`` longer than ``KEEP_S`` ago. Never a folder.
+
+    ``now``: seconds of the wall clock; None reads it.
+    """
+    put_before = (time.time() if now is None else now) - KEEP_S
+    for suffix in _SUFFIXES:
+        with contextlib.suppress(OSError):
+            found = os.lstat(_newer(path) + suffix)
+            if stat.S_ISREG(found.st_mode) and found.st_ctime < put_before:  # a rename counts as a change
+                os.unlink(_newer(path) + suffix)
+
+
+def _newer(path: str) -> str:
+    return f"{path}.aside"
 
 
 def _damaged(path: str) -> str:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 
+from livedex_daemon.index_file.opener import remove_expired
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.process import memory
 from livedex_daemon.watch.backlog import Backlog
@@ -117,6 +118,7 @@ class IdleMaintenance:
             self._tidy_until = time.monotonic() + RUN_AGAIN_S
         if not self.check_slice():
             self._worker.check_and_rebuild(damaged=True)
+        remove_expired(store.path)
         store.release_memory()
         self._readers.release_memory()
         memory.release()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from pathlib import Path
 
 import pytest
 
-from livedex_daemon.index_file.opener import HomeLock, open_store, put_aside, remove_damaged
+from livedex_daemon.index_file.opener import HomeLock, open_store, put_aside, remove_damaged, remove_expired
 from livedex_ipc.errors import Unavailable
 
 
@@ -45,6 +46,23 @@ def test_what_is_put_aside_is_one_file_and_its_log(tmp_path: Path) -> None:
         "index.db.damaged": "was index.db",
         "index.db.damaged-shm": "was index.db-shm",
     }
+
+
+def test_an_index_of_a_newer_livedex_is_kept_for_a_day(tmp_path: Path) -> None:
+    index, day = str(tmp_path / "index.db"), 86_400.0
+    for name in ("index.db", "index.db-wal"):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (0, 0))
+    put_aside(index, keep=True)
+    kept_at = time.time()
+    for now in (None, kept_at + day - 60):
+        remove_expired(index, now)
+        assert sorted(os.listdir(tmp_path)) == ["index.db.aside", "index.db.aside-wal"]
+    remove_expired(index, kept_at + day + 60)
+    assert os.listdir(tmp_path) == []
+    (tmp_path / "index.db.aside").mkdir()
+    remove_expired(index, kept_at + 2 * day)
+    assert os.listdir(tmp_path) == ["index.db.aside"], "a folder may contain anything"
 
 
 def test_an_index_that_cannot_be_replaced_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
