@@ -209,4 +209,18 @@ DEFECTS: tuple[Defect, ...] = (
         (("if keys and keys[0] <= after:", "if False:"),),
         "tests/daemon/backend/test_vector_feed.py::test_an_answer_that_raises_or_never_ends_is_a_fault",
     ),
+    Defect(
+        "removed-backend-ranks-on",
+        "a backend whose plugin was removed ranks on, though the warning says that the built-in index answers",
+        "livedex_daemon/backend/backend_switch.py",
+        (("elif former is not None and former.name == following.name and", "elif former is None and"),),
+        f"{HOSTILE}::test_a_backend_that_is_gone_ranks_no_more",
+    ),
+    Defect(
+        "check-prints-what-plugins-print",
+        "`livedex --json plugins check` prints what the plugin prints into its JSON, or nothing if that closes stdout",
+        "livedex_daemon/plugin_host/plugin_check.py",
+        (("    os.dup2(2, 1)\n", ""),),
+        "tests/system/test_plugins.py::test_a_check_answers_once_whatever_the_plugin_does",
+    ),
 )

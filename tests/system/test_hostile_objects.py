@@ -136,3 +136,17 @@ def test_a_backend_that_lists_nonsense_is_named(
         assert client.sync(timeout_ms=30_000)["synced"]
         wait_until(lambda: "the backend 'odd' is lost" in said(client, "backend"), what="the fault")
         goes_on(client, tree, "file")
+
+
+def test_a_backend_that_is_gone_ranks_no_more(
+    home: Home, tree: Tree, configured: Callable[[str, str], str], start_daemon: Callable[..., Daemon]
+) -> None:
+    text = configured("backend", code("Odd", MADE))
+    with start_daemon(text).client() as client:
+        assert client.sync(timeout_ms=30_000)["synced"]
+        wait_until(lambda: client.status()["backend"] == "odd", what="the backend in use")
+        home.config.write_text(text.replace("paths = ", "# "))
+        client.server_reload()
+        wait_until(lambda: "there is no backend 'odd'" in said(client, "backend"), what="the fault")
+        assert client.status()["backend"] == "sqlite", "as the warning says"
+        goes_on(client, tree, "file")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
+from helpers.fault_injection import with_code
 from helpers.support import Daemon, Home, Tree, add_root, wait_until
 from livedex_ipc.client import Client
 
@@ -88,3 +90,47 @@ def test_a_check_needs_no_daemon(home: Home, tmp_path: Path) -> None:
     unknown = home.run("plugins", "check", "wole")
     assert unknown.returncode == 1 and "did you mean whole?" in unknown.stderr
     assert home.server_pid() is None
+
+
+HOSTILE = """
+import os
+print("noise", flush=True)
+
+class Odd(BaseException):
+    pass
+
+class Hostile:
+    def chunk(self, text, suffix):
+        os.fork()
+        raise Odd("odd fault")
+
+def register(registry):
+    for descriptor in (0, 1):
+        os.close(descriptor)
+    registry.register_pipeline("hostile", lambda config: Hostile())
+"""
+
+
+def test_a_check_answers_once_whatever_the_plugin_does(home: Home, tmp_path: Path) -> None:
+    write(tmp_path / "plugins", "hostile", HOSTILE)
+    home.config.write_text(configuration(tmp_path / "plugins"))
+    done = home.run("--json", "plugins", "check", "hostile")
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    (part,) = json.loads(done.stdout)["checks"]
+    assert len(part["faults"]) == 1 and "Odd: odd fault" in part["faults"][0]
+
+
+def test_a_check_of_one_that_hangs_ends(home: Home, tmp_path: Path) -> None:
+    hangs = "import threading\n" + WHOLE.replace("return []", "threading.Event().wait(600)")
+    write(tmp_path / "plugins", "whole", hangs)
+    home.config.write_text(configuration(tmp_path / "plugins"))
+    done = home.run("plugins", "check", "whole", env=with_code(tmp_path / "seam", IMPATIENT))
+    assert done.returncode == 1 and "pipeline whole: fault: it does not return within 1 s" in done.stdout
+
+
+IMPATIENT = """
+import sys
+if "livedex_daemon" in sys.orig_argv:
+    from livedex_daemon.plugin_host import plugin_check
+    plugin_check.CHECK_S = 1.0
+"""

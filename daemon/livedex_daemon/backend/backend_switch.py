@@ -132,14 +132,21 @@ class BackendSwitch:
         self._stop(self._active, self._next)
 
     def _current(self) -> Mirror | None:
-        """Return the backend that ranks; the next one takes its place once it is complete."""
+        """Return the backend that ranks; the next one takes its place once it is complete, and ends it if it is the
+        same one that was loaded again and fails."""
         with self._lock:
-            following = self._next
-            if following is None or not following.ready:
-                return self._active
-            former, self._active, self._next = self._active, following, None
+            following, former = self._next, self._active
+            if following is None:
+                return former
+            if following.ready:
+                active, self._next = following, None
+            elif former is not None and former.name == following.name and following.fault is not None:
+                active = None  # it cannot be made any more: its plugin is gone, or is another one
+            else:
+                return former
+            self._active = active
         self._stop(former)
-        return following
+        return active
 
     def _stop(self, *mirrors: Mirror | None) -> None:
         for mirror in mirrors:

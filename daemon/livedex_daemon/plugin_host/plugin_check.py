@@ -6,10 +6,12 @@ Invariant: what a running daemon uses is not touched: a backend that the configu
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TypedDict
+from typing import Final, TypedDict
 
 from livedex_daemon.config import settings as config_settings
 from livedex_daemon.config.settings import Config
@@ -27,6 +29,8 @@ from livedex_indexing.plugins import (
     PluginKind,
     registry,
 )
+from livedex_indexing.plugins.registry import described
+from livedex_indexing.plugins.time_limit import within
 from livedex_ipc.cli.render.terminal_text import Style, visible
 from livedex_ipc.cli.streams import Streams
 from livedex_ipc.errors import NotFound
@@ -42,6 +46,7 @@ SUITES: dict[str, tuple[PluginKind[object], Callable[[Callable[[], object]], lis
         (PIPELINE, conformance.check_pipeline),
     )
 }
+CHECK_S: Final = 120.0  # for one suite: a model may have to be loaded
 _FAULTY = 1
 
 
@@ -70,8 +75,9 @@ def run(argv: Sequence[str]) -> int:
 def _check(name: str, streams: Streams) -> int:
     config = config_settings.load(locate().config_path)
     host = PluginHost()
-    host.load(config)
-    checked = _checked(host, config, name)
+    with _output_apart():
+        host.load(config)
+        checked = _checked(host, config, name)
     if streams.json:
         streams.write_json(checked)
     else:
@@ -105,11 +111,35 @@ def _part(host: PluginHost, config: Config, provided: registry.Provided) -> Chec
     settings = host.config_for(kind, provided.name)
     factory = partial(host.registry.create, kind, provided.name, settings)
     if provided.kind == BACKEND.name:
-        with tempfile.TemporaryDirectory(prefix="livedex-check-") as folder:
-            faults = conformance.check_backend(factory, os.path.realpath(folder))  # type: ignore[arg-type]
+        with tempfile.TemporaryDirectory(prefix="livedex-check-", ignore_cleanup_errors=True) as folder:
+            faults = _run(lambda: conformance.check_backend(factory, os.path.realpath(folder)))  # type: ignore[arg-type]
     else:
-        faults = suite(factory)
+        faults = _run(lambda: suite(factory))
     return {"kind": provided.kind, "name": provided.name, "faults": faults}
+
+
+def _run(suite: Callable[[], list[str]]) -> list[str]:
+    """Return the faults, on a thread: a plugin that hangs, ends its thread or copies the process ends no more."""
+    try:
+        return within(CHECK_S, suite, "check")
+    except TimeoutError as fault:
+        return [str(fault)]
+    except Exception as fault:  # a plugin may raise anything
+        return [f"it raises {described(fault)}"]
+
+
+@contextmanager
+def _output_apart() -> Iterator[None]:
+    """Send what plugins print to stderr, so that stdout has the answer alone, also if they close it."""
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        with suppress(Exception):  # a plugin may have put anything in its place
+            sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _lines(checked: CheckedPlugin, style: Style) -> Iterator[str]:
