@@ -115,6 +115,7 @@ def test_maintenance_comes_again_though_nothing_changes(
     with start_daemon(**with_code(tmp_path / "seam", EACH_SECOND)).client() as client:
         tree.write("a.txt", "some words\n")
         add_root(client, tree)
+        wait_until(lambda: "tidied" in home.logs(), what="the first maintenance, which begins some time after a commit")
         generation = client.call("status")["generation"]
         (home.data / "index.db.aside").write_bytes(b"of a newer livedex")
         wait_until(lambda: home.logs().count("tidied") >= 3, what="the maintenance, three times")
