@@ -6,6 +6,7 @@ import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -52,9 +53,15 @@ def batch(program: Path, *words: str | Path, env: Mapping[str, str] | None = Non
     return done.stdout
 
 
+@cache
+def version_of(program: Path) -> str:
+    """Return the major and the minor version, with a blank between them."""
+    return batch(program, "--eval", '(princ (format "%d %d" emacs-major-version emacs-minor-version))')
+
+
 def require_current(program: Path) -> None:
     """Skip the test if this Emacs is too old, or lacks the packages of Lisp that `make editors` installs."""
-    version = batch(program, "--eval", '(princ (format "%d %d" emacs-major-version emacs-minor-version))')
+    version = version_of(program)
     if tuple(map(int, version.split())) < OLDEST:
         pytest.skip(f"Emacs {version.replace(' ', '.')} is too old (make editors)")
 

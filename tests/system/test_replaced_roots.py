@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.fault_injection import in_namespaces, inside, needs_namespaces
+from helpers.fault_injection import TICKS_OFTEN, in_namespaces, inside, needs_namespaces, with_code
 from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_ready, wait_until
 from livedex_ipc.client import Client
 
@@ -54,10 +54,19 @@ def folders(tmp_path: Path) -> Folders:
 
 
 @pytest.fixture(params=[False, True], ids=["first", "second"])
-def stopped(request: pytest.FixtureRequest, folders: Folders, start_daemon: Callable[..., Daemon]) -> Daemon:
-    """A daemon that indexed both and was killed; ``notes`` is the first root in the file, or the second."""
+def stopped(
+    request: pytest.FixtureRequest,
+    folders: Folders,
+    start_daemon: Callable[..., Daemon],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Daemon:
+    """A daemon that indexed both and was killed; ``notes`` is the first root in the file, or the second.
+
+    It looks at its roots often: the tests without it, and test_roots, hold the promised time.
+    """
     roots = [folders.notes, folders.other]
-    daemon = start_daemon(config(*(reversed(roots) if request.param else roots)))
+    often = with_code(tmp_path_factory.mktemp("often") / "code", TICKS_OFTEN)
+    daemon = start_daemon(config(*(reversed(roots) if request.param else roots)), **often)
     with daemon.client() as client:
         wait_ready(client)
         assert len(found(client, "alpha")) == 5

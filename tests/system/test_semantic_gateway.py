@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import time
 from functools import partial
 
 import pytest
@@ -29,6 +28,10 @@ def is_complete(client: Client) -> bool:
     return bool(status["embedder"] == "ollama" and status["vectors_pending"] == 0)
 
 
+def mode_of(client: Client, query: str) -> str:
+    return str(client.call("search", {"query": query})["mode"])
+
+
 def has_asked(gateway: FakeGateway, texts: int) -> bool:
     return sum(gateway.asked.values()) >= texts
 
@@ -49,7 +52,7 @@ def test_a_killed_run_goes_on_where_it_was(
         daemon.start()
     with daemon.client() as again:
         wait_until(lambda: is_complete(again), 60.0, what="all vectors")
-        assert again.call("search", {"query": "automobile driving"})["mode"] == "hybrid"
+        assert mode_of(again, "automobile driving") == "hybrid"
         assert again.call("status")["gateways"][0]["host"] == "127.0.0.1"
     texts = {text: count for text, count in gateway.asked.items() if text.startswith("a car")}
     assert len(texts) == FILES
@@ -77,6 +80,4 @@ def test_a_bad_gateway_leaves_searches_as_they_are(
     gateway.mode = "ok"
     gateway.released.set()
     wait_until(lambda: is_complete(client), 60.0, what="the vectors once it is well")
-    began = time.monotonic()
-    while client.call("search", {"query": "sailing boat"})["mode"] != "hybrid":
-        assert time.monotonic() - began < 30.0
+    wait_until(lambda: mode_of(client, "sailing boat") == "hybrid", 30.0, what="a query with a vector")
