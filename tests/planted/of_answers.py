@@ -264,6 +264,20 @@ DEFECTS = (
         f"{HOSTILE}::test_another_user_is_not_answered",
     ),
     Defect(
+        "idle-client-delays-the-end",
+        "a daemon that is asked to end waits a second for clients that have read everything",
+        "livedex_ipc/server/rpc_server.py",
+        (("            connection.leave()", "            connection.hang_up()"),),
+        "tests/ipc/server/test_server_requests.py::test_a_client_that_has_read_all_does_not_delay_the_end",
+    ),
+    Defect(
+        "unread-answer-cut-off",
+        "the end of a daemon closes the connection of a client that has not read its answer",
+        "livedex_ipc/server/connection.py",
+        (("not self._outbox.waiting and not may_have_unread(descriptor)", "not self._outbox.waiting"),),
+        "tests/ipc/server/test_server_requests.py::test_a_client_that_has_not_read_all_is_given_the_time",
+    ),
+    Defect(
         "strange-daemon-believed",
         "a client talks to any process that answers on the socket",
         "livedex_ipc/client.py",

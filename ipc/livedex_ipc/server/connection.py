@@ -24,6 +24,7 @@ from livedex_ipc.server.calls import Request
 from livedex_ipc.server.outbox import Outbox
 from livedex_ipc.server.requests import Dispatcher, Requests
 from livedex_ipc.server.unfinished import UnfinishedRequests
+from livedex_ipc.server.unread_bytes import may_have_unread
 
 log = logging.getLogger(__name__)
 
@@ -169,6 +170,14 @@ class Connection(asyncio.Protocol):
     def end_all(self, error: LivedexError) -> None:
         """Answer every unanswered request with ``error`` and cancel it."""
         self._requests.end_all(error)
+
+    def leave(self) -> None:
+        """Close the connection at the end of the server; one whose client has read all of it at once."""
+        descriptor = self._transport.get_extra_info("socket").fileno()
+        if self.state < State.HUNG_UP and not self._outbox.waiting and not may_have_unread(descriptor):
+            self.abort()
+        else:
+            self.hang_up()
 
     def hang_up(self) -> None:
         """Close the connection once the client has read what was sent, or had the time to."""

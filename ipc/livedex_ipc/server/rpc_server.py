@@ -102,7 +102,7 @@ class Server:
         await self._wait_for_tasks(CANCEL_S)
         leaving = [*self._connections, *self._refused]
         for connection in leaving:
-            connection.hang_up()
+            connection.leave()
         gone = asyncio.gather(*(connection.closed.wait() for connection in leaving))
         await asyncio.wait([gone], timeout=self.limits.linger_s + FLUSH_S)
         for connection in leaving:

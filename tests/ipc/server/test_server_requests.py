@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import select
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from helpers.support import wait_until
-from helpers.threaded_server import Raw, Serving, code_of, note, request, serving
+from helpers.threaded_server import WAIT_S, Raw, Serving, code_of, note, request, serving
 from livedex_ipc.limits import Limits
 
 
@@ -284,3 +287,26 @@ def test_closing_the_server_lets_what_runs_finish() -> None:
         server.open_gate()
         server.run(server.server.close(10.0))
         assert raw.read()["result"] == {"name": "x"}
+
+
+def test_a_client_that_has_read_all_does_not_delay_the_end() -> None:
+    with serving(Limits(linger_s=10 * WAIT_S)) as server, server.connect() as idle, server.connect() as asked:
+        assert asked.ask("server/ping")["result"] == {}
+        server.run(server.server.close(0.05))
+        assert asked.read() is None and idle.read() is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the end of a stream before its data is read")
+def test_a_client_that_has_not_read_all_is_given_the_time() -> None:
+    with serving(Limits(linger_s=10 * WAIT_S)) as server, server.connect() as raw:
+        raw.line(request("server/ping"))
+        wait_until(lambda: select.select([raw.sock], [], [], 0)[0], what="the answer")
+        closing = asyncio.run_coroutine_threadsafe(server.server.close(0.05), server.loop)
+        end = select.poll()
+        end.register(raw.sock, select.POLLRDHUP)
+        wait_until(lambda: end.poll(0), what="the end of the stream")
+        raw.sock.sendall(b"what nobody reads")  # an error on a connection that is closed
+        assert raw.read()["result"] == {}
+        assert raw.read() is None
+        raw.close()
+        closing.result(WAIT_S)
