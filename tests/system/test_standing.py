@@ -44,6 +44,7 @@ def names(hits: list[dict[str, Any]]) -> list[str]:
     return [hit["relative_path"] for hit in hits]
 
 
+@pytest.mark.shares_daemon
 def test_what_happens_to_files_is_reported(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
     alpha = follow("alpha")
     assert alpha.answer["fresh"] and alpha.names == {"one.txt", "two.md"}
@@ -69,6 +70,7 @@ def test_what_happens_to_files_is_reported(client: Client, follow: Callable[...,
     assert alpha.held == now(client, "alpha")
 
 
+@pytest.mark.shares_daemon
 def test_only_what_has_all_of_it_is_reported(follow: Callable[..., Following], tree: Tree) -> None:
     both = follow("alpha the beta ext:txt")
     assert both.names == set()
@@ -82,6 +84,7 @@ def test_only_what_has_all_of_it_is_reported(follow: Callable[..., Following], t
     both.until({"a.txt"})
 
 
+@pytest.mark.shares_daemon
 def test_a_touch_matters_only_to_a_filter_by_time(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
     os.utime(tree / "one.txt", (1_600_000_000, 1_600_000_000))
     client.call("sync")
@@ -96,6 +99,7 @@ def test_a_touch_matters_only_to_a_filter_by_time(client: Client, follow: Callab
     assert len(plain.changes) == 1
 
 
+@pytest.mark.shares_daemon
 def test_rules_and_orders_are_reported(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
     alpha = follow("alpha")
     tree.write(".gitignore", "one.*\n")
@@ -115,6 +119,7 @@ def test_rules_and_orders_are_reported(client: Client, follow: Callable[..., Fol
     assert names(alpha.changes[-1]["added"]) == ["last.txt"], "what was indexed again is no news"
 
 
+@pytest.mark.shares_daemon
 def test_a_root_takes_its_hits_with_it_and_back(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
     alpha, inside = follow("alpha"), follow("alpha", path=str(tree.path))
     away = tree.path.rename(tree.path.with_name("away"))
@@ -155,6 +160,7 @@ def test_a_rebuilt_index_reports_nothing_twice(
     assert sorted(reported) == ["last.txt", "new.txt", "one.txt", "two.md"]
 
 
+@pytest.mark.shares_daemon
 def test_a_limit_bounds_the_first_hits_alone(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
     os.utime(tree / "one.txt", (1_600_000_000, 1_600_000_000))
     client.call("sync")
@@ -165,6 +171,7 @@ def test_a_limit_bounds_the_first_hits_alone(client: Client, follow: Callable[..
     assert (method, names(change["removed"])) == ("search/changed", ["one.txt"])
 
 
+@pytest.mark.shares_daemon
 def test_by_file_the_first_chunk_represents_all(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
     long = "".join(f"line {number} alpha\n" for number in range(1000))
     tree.write("long.txt", long)
@@ -177,6 +184,7 @@ def test_by_file_the_first_chunk_represents_all(client: Client, follow: Callable
     assert len(files.held) == 3 and files.last("added")["start_line"] > 900
 
 
+@pytest.mark.shares_daemon
 def test_an_ended_query_is_sent_nothing(follow: Callable[..., Following], tree: Tree) -> None:
     ended, other = follow("alpha"), follow("alpha")
     with pytest.raises(NotFound):
@@ -190,6 +198,7 @@ def test_an_ended_query_is_sent_nothing(follow: Callable[..., Following], tree: 
     assert not ended.client.has_buffered
 
 
+@pytest.mark.shares_daemon
 def test_what_a_standing_query_cannot_have_is_refused(client: Client) -> None:
     refusals: list[dict[str, Any]] = [
         {"offset": 1},
@@ -220,6 +229,7 @@ def test_a_connection_has_a_hundred(client: Client, daemon: Daemon, tree: Tree) 
         last.until({"one.txt", "two.md", "three.txt"})
 
 
+@pytest.mark.shares_daemon
 def test_outside_is_refused_and_leaves_nothing_behind(client: Client) -> None:
     for _ in range(120):
         with pytest.raises(LivedexError) as refused:

@@ -58,6 +58,7 @@ def until(process: subprocess.Popen[str], what: str, name: str) -> dict[str, Any
     return read
 
 
+@pytest.mark.shares_daemon
 def test_an_event_a_line(watch: Watch, tree: Tree) -> None:
     watching = watch("alpha", "--json", "--path", str(tree.path))
     first = event(watching)
@@ -76,6 +77,7 @@ def test_an_event_a_line(watch: Watch, tree: Tree) -> None:
     assert watching.stderr is not None and watching.stderr.read() == ""
 
 
+@pytest.mark.shares_daemon
 def test_it_says_when_the_hits_are_fresh(watch: Watch) -> None:
     watching = watch("alpha", "--json", "--timeout", "0")
     events = [event(watching) for _ in range(3)]
@@ -84,6 +86,7 @@ def test_it_says_when_the_hits_are_fresh(watch: Watch) -> None:
     assert set(events[2]) == {"event", "generation"}
 
 
+@pytest.mark.shares_daemon
 def test_people_read_signs_and_lines(watch: Watch, tree: Tree) -> None:
     watching = watch("alpha", "-n", "5")
     assert [out(watching).readline() for _ in range(2)] == [f"= {tree / 'one.txt'}:1\n", "  1:alpha one\n"]
@@ -94,6 +97,7 @@ def test_people_read_signs_and_lines(watch: Watch, tree: Tree) -> None:
     assert out(watching).readline() == f"- {tree / 'one.txt'} lines 1-1\n"
 
 
+@pytest.mark.shares_daemon
 def test_it_ends_when_nobody_reads(watch: Watch) -> None:
     watching = watch("alpha", "--json")
     event(watching)
@@ -120,6 +124,7 @@ def test_it_starts_no_daemon_where_that_is_forbidden(home: Home) -> None:
     assert home.server_pid() is None
 
 
+@pytest.mark.shares_daemon
 def test_it_takes_the_filters_of_a_search(watch: Watch, tree: Tree, home: Home) -> None:
     watching = watch(
         "alpha", "--json", "--lang", "python", "-g", "!skip*", "--since", "1d", "--group", "file", "-C", "1"
@@ -131,6 +136,7 @@ def test_it_takes_the_filters_of_a_search(watch: Watch, tree: Tree, home: Home) 
     assert home.run("watch").returncode == 2
 
 
+@pytest.mark.shares_daemon
 def test_a_rename_is_two_events(watch: Watch, tree: Tree) -> None:
     watching = watch("alpha", "--json")
     event(watching)
