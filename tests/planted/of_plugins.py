@@ -223,4 +223,11 @@ DEFECTS: tuple[Defect, ...] = (
         (("    os.dup2(2, 1)\n", ""),),
         "tests/system/test_plugins.py::test_a_check_answers_once_whatever_the_plugin_does",
     ),
+    Defect(
+        "lazy-vectors-fail-elsewhere",
+        "an embedder that answers a generator which raises stops the thread of all vectors",
+        "livedex_daemon/plugin_host/limited_embedder.py",
+        (("lambda: _plain(self._embedder.embed(text))", "lambda: self._embedder.embed(text)"),),
+        "tests/daemon/plugin_host/test_limited_embedder.py::test_a_vector_that_raises_is_a_fault_of_the_embedder",
+    ),
 )

@@ -5,7 +5,7 @@ Invariant: each call ends in time, with what the plugin returned or with Embedde
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Final, TypeVar
 
@@ -34,17 +34,18 @@ class LimitedEmbedder(BaseEmbedder):
         self.host = str(host) if isinstance(host, str) else None  # that texts are sent to, if the plugin names one
         self.bytes_sent = 0
         kind = type(embedder)
-        self.identity = str(named) if isinstance(named, str) and named else f"{kind.__module__}.{kind.__name__}"
+        identity = str(named) if isinstance(named, str) and named else f"{kind.__module__}.{kind.__name__}"
+        self.identity = identity.encode("utf-8", "backslashreplace").decode()  # half a character cannot be stored
 
     @property
     def dimensions(self) -> int:
         return self._dimensions
 
     def embed(self, text: str) -> list[float]:
-        return self._embedded(lambda: self._embedder.embed(text))
+        return self._embedded(lambda: _plain(self._embedder.embed(text)))
 
     def embed_batch(self, texts: list[str]) -> list[list[float]]:
-        return self._embedded(lambda: self._embedder.embed_batch(texts))
+        return self._embedded(lambda: _all_plain(self._embedder.embed_batch(texts)))
 
     def close(self) -> None:
         """Close the embedder if it can be closed."""
@@ -74,3 +75,16 @@ class LimitedEmbedder(BaseEmbedder):
             raise EmbedderUnavailable(f"the embedder hangs: {fault}") from fault
         except Exception as fault:  # a plugin may raise anything
             raise EmbedderUnavailable(f"the embedder fails: {described(fault)}") from fault
+
+
+def _all_plain(vectors: list[list[float]]) -> list[list[float]]:
+    return [_plain(vector) for vector in vectors] if isinstance(vectors, list | tuple) else vectors
+
+
+def _plain(vector: Iterable[float]) -> list[float]:
+    """Take an answer apart within its call: that, too, may run code of the plugin. What is no vector becomes None,
+    which the caller refuses."""
+    try:
+        return [float(value) for value in vector]
+    except (TypeError, ValueError, OverflowError):
+        return None  # type: ignore[return-value]  # as the plugin's own answer was none
