@@ -107,10 +107,7 @@ class RankedResults:
         self.late = False
 
     def placed(self, has_phrases: Callable[[int], bool]) -> Iterator[Placed]:
-        """Yield the hits in order.
-
-        ``has_phrases`` tells whether a content contains the query's phrases. Raises DeadlinePassed.
-        """
+        """Yield the hits in order. ``has_phrases``: whether a content has the phrases. Raises DeadlinePassed."""
         if not self._compiled.textual:
             return (hit for hit in self._newest() if has_phrases(hit.content_id))
         hits = (hit for hit in self._all() if has_phrases(hit.content_id))
@@ -195,7 +192,8 @@ class RankedResults:
                 content_of |= at_line
                 named |= dict.fromkeys(at_line, DEFINED)
             features = self._features(content_of, None if found.late else named)
-            copies = self._copies({*content_of.values(), *of_files.values()}, found.paths)
+            matching = {content_of[chunk_id] for chunk_id in (*features.rows, *features.typed)}
+            copies = self._copies(matching.union(of_files.values()), found.paths)
         ranked = rank_files(features, content_of, copies, compiled.total)
         cosines = NO_COSINES
         if self._similarity is not None:

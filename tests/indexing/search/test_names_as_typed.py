@@ -275,3 +275,11 @@ def test_a_hit_names_the_shortest_copy_whichever_was_read_first(tmp_path: Path) 
         for path in ("root/deep/folder/a.py", "root/a.py"):
             index.write(path, "def launchRocket():\n    pass\n")
         assert first(index, "launchRocket")[0] == "a.py"
+
+
+@pytest.mark.parametrize("typing", [False, True])
+def test_only_files_with_the_words_are_hits(index: Indexed, typing: bool) -> None:
+    index.write("root/a.py", "def wait():\n    pass\n")
+    index.write("root/b.txt", "item2.wait\n")
+    answer = index.ask("item2.wait", typing=typing, total=True)
+    assert answer.extras["total"]["hits"] == len(answer.hits) == (1 if typing else 2)
