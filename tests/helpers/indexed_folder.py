@@ -93,9 +93,9 @@ def request(served: dict[int, bytes], query: str, /, **params: Any) -> SearchReq
 class Indexed:
     """Roots below one folder, their files, a store that holds them and a searcher over it."""
 
-    def __init__(self, folder: Path, roots: tuple[str, ...] = ("root",)) -> None:
+    def __init__(self, folder: Path, roots: tuple[str, ...] = ("root",), database: str = "index.db") -> None:
         self.folder = folder
-        self.database = str(folder / "index.db")
+        self.database = str(folder / database)
         self.store = Store.open(self.database)
         self.roots: dict[int, bytes] = {}
         for name in roots:

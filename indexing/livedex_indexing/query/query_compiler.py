@@ -17,6 +17,7 @@ from livedex_indexing.model import Query
 from livedex_indexing.query.query_parser import is_phrase, is_prefix
 from livedex_indexing.query.query_terms import CompiledQuery, Phrase, QueryTerm, begins_too_much
 from livedex_indexing.query.spell_repair import Repair
+from livedex_indexing.query.spelling import IN_USE
 from livedex_indexing.query.typed_name import typed_name
 from livedex_indexing.query.word_counts import PathCounts, Uncounted, WordCounts, idf_of
 from livedex_indexing.store.read_pool import Reader
@@ -36,7 +37,6 @@ _FIRST_SUFFIX: Final = 4  # characters: a shorter beginning lies inside the stem
 _OTHERS: Final = 8  # terms of other stems, or of names, that begin as a word does
 _MEMBER_ROWS: Final = 10_000  # chunks with a name whose definitions are looked up: FTS5 reads them all
 _BEGIN_WITH = "SELECT term FROM temp.written WHERE term >= ? AND term < ? LIMIT 200"
-_AS_WRITTEN = "SELECT 1 FROM exact WHERE exact MATCH ? LIMIT 1"  # a stem would match other beginnings
 
 
 # Returns the words that begin as the last word of a name and follow its other words in the index, the likeliest first.
@@ -298,8 +298,9 @@ def _begun(index: _Index, word: str, whole: QueryTerm) -> list[QueryTerm]:
         return names
     beginning = _whole(index, word + "*")
     as_written = " AND ".join(f'"{token}"' for token in whole.tokens)
-    is_written = index.reader.one(_AS_WRITTEN, (f"{as_written} *",)) is not None
-    return [beginning] if beginning is not None and is_written else []
+    # A stem would match other beginnings.
+    is_written = index.reader.one(IN_USE, (f"{as_written} *",)) is not None
+    return _indexed([beginning]) if is_written else []
 
 
 def _names(index: _Index, word: str, begun: QueryTerm) -> list[QueryTerm]:
@@ -319,7 +320,7 @@ def _other_stems(index: _Index, begun: QueryTerm) -> list[QueryTerm]:
     stems: dict[str, QueryTerm] = {}
     for (written,) in index.reader.rows(_BEGIN_WITH, (token, token + "\U0010ffff")):
         term = _whole(index, written) if len(stems) < _OTHERS else None
-        if term is not None and not term.stems[0].startswith(begun.stems[0]):
+        if term is not None and term.rows and not term.stems[0].startswith(begun.stems[0]):
             stems.setdefault(term.stems[0], term)
     return list(stems.values())
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from livedex_indexing.query.query_parser import is_plain
 from livedex_indexing.query.query_terms import QueryTerm
-from livedex_indexing.query.spelling import is_in_use, is_word, nearest
+from livedex_indexing.query.spelling import is_word, nearest
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.tokens import Tokenizer
@@ -101,9 +101,9 @@ class Repair:
 
     def is_missing(self, term: QueryTerm) -> bool:
         """Whether a term is a single word that occurs in no served chunk and in no path."""
-        if term.files or len(term.tokens) > 1 or term.is_stop_word or term.unsegmented:
+        if term.rows or term.files or len(term.tokens) > 1 or term.is_stop_word or term.unsegmented:
             return False
-        return is_word(term.tokens[0]) and not (term.rows and is_in_use(self._reader, term.match, term.rows))
+        return is_word(term.tokens[0])
 
     def _meant(self, term: QueryTerm) -> list[QueryTerm]:
         """Return the words that a missing word may mean, all equally near: those in most files first, one for each

@@ -1,7 +1,7 @@
 """Finds the words of the index that a misspelt word may mean.
 
-Invariant: each word found occurs in a file that is indexed now and is at most `mistakes_allowed` away. The cost is at
-most a walk through the words that begin with one letter, whatever was typed; nothing is kept in memory.
+Invariant: each word found occurs in a file that is indexed now and is at most `mistakes_allowed` away. The cost is
+at most a walk through the words that begin with one letter, whatever was typed; nothing is kept in memory.
 
 A mistake is a letter too many, too few or wrong, or two neighbours exchanged. People mostly type the first letter
 right: the search covers words with the same first letter, and those that one mistake in the first two letters leads to.
@@ -25,10 +25,8 @@ _BLOCK: Final = 128  # code points: an alphabet's small letters lie in one or tw
 
 _BETWEEN: Final = """SELECT term, doc FROM temp.written
                      WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?"""
-_IN_USE: Final = """SELECT 1 FROM exact JOIN contents t ON t.id = exact.rowid
-                    WHERE exact MATCH ? AND t.unused_since IS NULL LIMIT 1"""
-_DEAD: Final = "SELECT count(*) FROM dead"
-_ALIVE: Final = "SELECT 1 FROM postings WHERE postings MATCH ? AND +rowid NOT IN (SELECT id FROM dead) LIMIT 1"
+IN_USE: Final = """SELECT 1 FROM exact JOIN contents t ON t.id = exact.rowid
+                   WHERE exact MATCH ? AND t.unused_since IS NULL LIMIT 1"""
 
 
 class Near(NamedTuple):
@@ -45,12 +43,6 @@ def is_word(token: str) -> bool:
 
 def mistakes_allowed(word: str) -> int:
     return 2 if len(word) >= _TWO_MISTAKES else 1
-
-
-def is_in_use(reader: Reader, match: str, rows: int) -> bool:
-    """Whether a served chunk contains a word that ``rows`` rows of the postings have: they still contain the words of
-    contents that no file uses. Where that may be all of them, it may read them all."""
-    return rows > reader.one(_DEAD) or reader.one(_ALIVE, (match,)) is not None
 
 
 def nearest(reader: Reader, word: str) -> Iterator[Near]:
@@ -84,7 +76,7 @@ def _found(reader: Reader, word: str, most: int, beginnings: set[str]) -> Iterat
                 found.add((away, -contents, term))
     reader.check()
     for away, _, term in sorted(found):
-        if reader.one(_IN_USE, (f'"{term}"',)):
+        if reader.one(IN_USE, (f'"{term}"',)):
             yield Near(term, away)
 
 

@@ -30,6 +30,8 @@ MISSED_S: Final = 3.0
 _COUNT_TERM = "SELECT doc FROM temp.vocabulary WHERE term = ?"
 _COUNT_ROWS = "SELECT count(*) FROM postings WHERE postings MATCH ?"
 _COUNT_PATHS = "SELECT count(*) FROM paths WHERE paths MATCH ?"
+_COUNT_DEAD = "SELECT count(*) FROM dead"
+_ALIVE = "SELECT 1 FROM postings WHERE postings MATCH ? AND +rowid NOT IN (SELECT id FROM dead) LIMIT 1"
 _LAST_CHUNK = "SELECT max(id) FROM chunks"
 _LENGTHS = """SELECT language, count(*), sum(end_byte - start_byte) FROM chunks
               WHERE id IN (SELECT value FROM json_each(?)) GROUP BY language"""
@@ -78,7 +80,7 @@ class Meanings:
 
 class WordCounts:
     """Counts the rows that contain a word, once a generation, because the posting list of a common word is long to
-    read.
+    read. Those of contents that no file uses any more count, too; a word that only they have counts as missing.
 
     During heavy indexing there are several generations a second. Counts of common words are carried over from
     ``former`` as long as the index has hardly grown. For any other word an old count would hide new files.
@@ -88,6 +90,7 @@ class WordCounts:
         self.generation = generation
         self.chunks: int | None = None
         self.paths: int | None = None
+        self._dead: int | None = None
         self._known: dict[str, tuple[int, int]] = {}
         self._many: dict[str, int] = {} if former is None else former._many
         self._lengths: dict[int | None, float] | None = None if former is None else former._lengths
@@ -137,10 +140,18 @@ class WordCounts:
         known = self._known.get(match)
         if known is None:
             rows = self._rows(reader, match, stems, prefix)
+            if rows and not self._is_alive(reader, match, rows):
+                rows = 0
             if len(self._known) >= _REMEMBERED_WORDS:
                 self._known.clear()
             known = self._known[match] = (rows, reader.one(_COUNT_PATHS, (paths,)))
         return known
+
+    def _is_alive(self, reader: Reader, match: str, rows: int) -> bool:
+        """Whether a content that a file uses has the word. Reads its rows only where all of them may be dead."""
+        if self._dead is None:
+            self._dead = int(reader.one(_COUNT_DEAD))
+        return rows > self._dead or reader.one(_ALIVE, (match,)) is not None
 
     def counted(self, match: str) -> int | None:
         """Return the number of chunks that an expression finds; None if it was not counted in this generation."""

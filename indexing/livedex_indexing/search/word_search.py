@@ -20,6 +20,7 @@ from livedex_indexing.query.query_compiler import Continued, compile_query
 from livedex_indexing.query.query_parser import PlainReading, is_phrase, with_words, without_signs, without_terms
 from livedex_indexing.query.query_terms import CompiledQuery, match_any_path
 from livedex_indexing.query.spell_repair import as_in_files
+from livedex_indexing.query.spelling import IN_USE
 from livedex_indexing.query.typed_name import may_be_pasted, typed_name, typed_place, typed_text
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import Facets, MatchCounter
@@ -47,7 +48,6 @@ from livedex_ipc.wire_results import AnswerWarning, DidYouMean, TotalFields
 
 _AS_TYPED = [list(WEIGHTS).index(part) for part in ("typed", "called")]
 _VERBATIM = WEIGHTS["typed"] * (IN_A_ROW + VERBATIM) / 2  # less has a chunk with the words of a text, and other signs
-_HAS_WORD = "SELECT EXISTS (SELECT 1 FROM exact WHERE exact MATCH ?)"
 _HAS_PHRASE = "SELECT EXISTS (SELECT 1 FROM postings WHERE postings MATCH ?)"
 _IS_FILE = "SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?"
 _PLACES_OF = """SELECT c.id, c.content_id, t.hash, t.encoding, c.start_byte, c.end_byte FROM chunks c
@@ -155,7 +155,7 @@ class WordSearch:
             return False
         tokens = self._reader.tokens(text)
         is_word = len(tokens) == 1 and text.strip().isalnum()
-        return not (is_word and self._reader.one(_HAS_WORD, (f'"{tokens[0]}"',)))
+        return not (is_word and self._reader.one(IN_USE, (f'"{tokens[0]}"',)))
 
     def _read_and_find(self) -> tuple[CompiledQuery, _Found]:
         """Decide how the query is meant, and search. The decision is the same for every page of a generation."""

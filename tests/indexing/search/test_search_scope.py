@@ -85,8 +85,27 @@ def test_contents_of_no_visible_file_are_not_found(index: Indexed) -> None:
     assert index.found("walrus") == ["b.txt"], "dead rows do not crowd it out"
     assert index.found("ziither") == ["b.txt"], "a word of dead rows alone is in no file, so it is respelt"
     assert index.search("walrus", group="file")[0]["matches"] == 1
-    index.write("root/b.txt", "one zither, and nobody says the name of an animal with tusks: a waltus\n")
-    assert index.found("walrus") == ["b.txt"], "however often dead rows have it"
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("walrus", "no animal here: a waltus"),  # respelt
+        ("loadFile", "def load_file():"),  # in another convention
+        ("the walrus", "the other one"),  # a stop word counts where no other word does
+        ("read-only", "a readonly disk"),
+        ("wal", "a walnut"),
+    ],
+)
+def test_a_word_of_removed_files_alone_counts_as_missing(index: Indexed, query: str, text: str) -> None:
+    index.write("root/b.txt", f"{text}\n")
+    wanted = index.ask(query)
+    assert [hit["relative_path"] for hit in wanted.hits] == ["b.txt"]
+    for number in range(60):
+        index.write("root/a.txt", f"walrus loadFile read-only wal {number}\n")
+    index.write("root/a.txt", "nothing\n")
+    found = index.ask(query)
+    assert ([hit["relative_path"] for hit in found.hits], found.extras) == (["b.txt"], wanted.extras)
 
 
 def test_a_missing_root_is_not_served(tmp_path: Path) -> None:
