@@ -20,7 +20,8 @@ pytestmark = pytest.mark.shares_daemon
 # Words, exit code, and what the output has on a terminal: a pipe has the same, but for the hints marked with ``?``.
 TOUR: tuple[tuple[str, int, str], ...] = (
     ("search how long does a lease last", 0, "A lease lasts thirty days."),
-    ("search zither", 0, 'no "zither"; showing "either"'),
+    ("search laese", 0, 'no "laese"; showing "lease"'),
+    ("search zither", 1, "?nothing found"),
     ("search zzqqxx", 1, "?nothing found"),
     ("search -l lease", 0, "notes/lease.md"),
     ("search -Fl LEASE -i", 0, "notes/lease.md"),

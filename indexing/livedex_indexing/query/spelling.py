@@ -1,7 +1,8 @@
 """Finds the words of the index that a misspelt word may mean.
 
-Invariant: each word found occurs in a file that is indexed now and is at most `mistakes_allowed` away. The cost is
-at most a walk through the words that begin with one letter, whatever was typed; nothing is kept in memory.
+Invariant: each word found is no stop word, occurs in a file that is indexed now, and is at most `mistakes_allowed`
+away. The cost is at most a walk through the words that begin with one letter, whatever was typed; nothing is kept in
+memory.
 
 A mistake is a letter too many, too few or wrong, or two neighbours exchanged. People mostly type the first letter
 right: the search covers words with the same first letter, and those that one mistake in the first two letters leads to.
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from livedex_indexing.query.query_terms import STOP_WORDS
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.unsegmented import RUN
 
@@ -72,7 +74,7 @@ def _found(reader: Reader, word: str, most: int, beginnings: set[str]) -> Iterat
         # Each mistake adds and removes at most one letter: this test leaves one word in fifty.
         if len(letters.difference(term)) <= most and len(set(term).difference(letters)) <= most and term.isalpha():
             away = distance(word, term, most)
-            if 0 < away <= most and not RUN.search(term):
+            if 0 < away <= most and term not in STOP_WORDS and not RUN.search(term):
                 found.add((away, -contents, term))
     reader.check()
     for away, _, term in sorted(found):

@@ -76,7 +76,7 @@ AS_WORDS = (
     "walked",
     "routing.py",
     "p->count",
-    "eitherr",
+    "walkedd",
     "sleepwalker walked",
     "url_for(endpoin",
     "e *moth*",
