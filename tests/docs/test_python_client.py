@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 
 import pytest
 
@@ -15,10 +14,10 @@ SNIPPETS = re.findall(r"```python\n(.*?)```", (CHECKOUT / "docs" / "python-clien
 PRINTS = (r"/notes/walrus\.md:1\n", r"1 1\n", r"now: \['.*walrus\.md'\]\nadded: .*/new\.md\n", r"(.*\n)*outside: .*\n")
 
 
+@pytest.mark.shares_daemon
 @pytest.mark.parametrize(("snippet", "prints"), list(zip(SNIPPETS, PRINTS, strict=True)))
-def test_it_does_what_the_page_says(snippet: str, prints: str, tree: Tree, start_daemon: Callable[..., Daemon]) -> None:
+def test_it_does_what_the_page_says(snippet: str, prints: str, tree: Tree, daemon: Daemon) -> None:
     tree.write("notes/walrus.md", "A walrus on an ice floe\n")
-    daemon = start_daemon()
     with daemon.client() as client:
         add_root(client, tree)
         process = subprocess.Popen(

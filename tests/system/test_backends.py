@@ -78,6 +78,14 @@ def register(registry):
     registry.register_backend("outside", Outside)
 """
 
+# A call that hangs is given up after 2 s.
+IMPATIENT = """
+import sys
+if "livedex_daemon" in sys.orig_argv:
+    from livedex_daemon.backend import mirror
+    mirror.SEARCH_S = 2.0
+"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -191,10 +199,11 @@ def test_only_what_differs_is_sent_after_a_start(
     ],
 )
 def test_a_lost_backend_costs_its_ranking_alone(
-    where: str, how: str, reason: str, tree: Tree, folder: Path,
+    where: str, how: str, reason: str, tree: Tree, folder: Path, tmp_path: Path,
     configuration: Callable[[str], str], start_daemon: Callable[..., Daemon],
 ) -> None:  # fmt: skip
-    with start_daemon(configuration("outside")).client() as client:
+    env = with_code(tmp_path / "seam", IMPATIENT) if how == "hang" else {}
+    with start_daemon(configuration("outside"), **env).client() as client:
         ranks(client, "outside")
         (folder / f"fail-{where}").write_text(how)
         if where == "index":

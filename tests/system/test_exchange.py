@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from helpers.exchange_file import Queue
-from helpers.support import Daemon, Home, wait_until
+from helpers.support import Daemon, Home, temporary_home, wait_until
 from livedex_ipc.client import Client
 from livedex_ipc.errors import Conflict, InvalidParams, NotFound, TimedOut, Unavailable
 
@@ -22,6 +22,16 @@ from livedex_ipc.errors import Conflict, InvalidParams, NotFound, TimedOut, Unav
 def second(daemon: Daemon) -> Iterator[Client]:
     with daemon.client() as connected:
         yield connected
+
+
+@pytest.fixture(scope="module")
+def asked() -> Iterator[Client]:
+    """A connection to one daemon for all that is refused."""
+    with temporary_home() as home:
+        daemon = Daemon(home).start()
+        with daemon.client() as connected:
+            yield connected
+        daemon.stop()
 
 
 def waited(client: Client, **params: Any) -> bool:
@@ -63,9 +73,9 @@ def test_a_message_goes_all_the_way(client: Client) -> None:
         ("request", {"topic": "a", "body": "", "timeout_ms": 1}, TimedOut),
     ],
 )
-def test_what_is_refused(client: Client, method: str, params: dict[str, Any], error: type[Exception]) -> None:
+def test_what_is_refused(asked: Client, method: str, params: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
-        client.call(f"exchange/{method}", params)
+        asked.call(f"exchange/{method}", params)
 
 
 def test_who_waits_is_woken_by_a_publish(client: Client, second: Client) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from helpers.fault_injection import with_code
 from helpers.support import Daemon, Home, Tree, wait_until
 from livedex_ipc.client import Client
 
@@ -35,6 +36,8 @@ def register(registry):
     registry.register_pipeline("lies", lambda config: Broken(lambda text: [Span(0, len(text) + 1)]))
     registry.register_pipeline("none", lambda config: None)
 """
+# A pipeline that hangs is given up after 3 s: half of this.
+IMPATIENT = "from livedex_indexing.chunk import chunk_limits\nchunk_limits.TIME_S = 6.0\n"
 BROKEN = {"raises": "ZeroDivisionError", "ends": "its process ended: exit status 3", "hangs": "it takes too long"}
 BROKEN |= {"lies": "outside a text", "none": "its factory returned None"}
 
@@ -64,7 +67,7 @@ def test_pipelines_cut_or_degrade(home: Home, tree: Tree, tmp_path: Path, start_
     (plugins / "mine.py").write_text(PLUGIN.format(pid_file=str(pid_file)))
     kinds = {name: name for name in ("lines", *BROKEN)} | {"away": "nowhere"}
     tree.write_all({f"a.{name}": f"walrus of {name}\nsecond line\n" for name in kinds})
-    daemon = start_daemon(configuration(tree, plugins, kinds))
+    daemon = start_daemon(configuration(tree, plugins, kinds), **with_code(tmp_path / "seam", IMPATIENT))
     pid_file.write_text(str(home.server_pid()))
     with daemon.client() as client:
         assert client.sync(timeout_ms=110_000)["synced"]
