@@ -149,8 +149,8 @@ def files_with_chunks(resolved: ResolvedFilters) -> Condition:
 
 def _list(reader: Reader, filters: Filters, listed: bool, by_chunk: bool) -> bool:
     """Fill the temporary tables. Return True when so few chunks pass that they are listed one by one."""
-    reader.db.execute(_TABLES)
-    reader.db.execute(_EMPTY)
+    reader.rows(_TABLES)
+    reader.rows(_EMPTY)
     if listed:
         _list_files(reader, filters)
         if reader.one(_COUNT_FILTERED) <= SMALL:

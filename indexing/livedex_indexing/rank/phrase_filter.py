@@ -59,7 +59,7 @@ def build_file_filter(reader: Reader, compiled: CompiledQuery, resolved: Resolve
     required = [contents_with(reader, phrase.term) | borders[phrase.text].keys() for phrase in compiled.phrases]
     if not required and not compiled.excluded:
         return FileFilter(resolved, borders)
-    reader.db.execute(_TABLES)
+    reader.rows(_TABLES)
     tests = []
     if required:
         reader.fill(

@@ -120,6 +120,8 @@ class Reader:
         finally:
             if self.db.in_transaction:
                 self._run_to_its_end("COMMIT")
+            else:  # a statement that filled a temporary table was ended, and SQLite undid the transaction
+                self.scratch.clear()
 
     def _run_to_its_end(self, sql: str) -> None:
         """Run a statement that neither deadline nor cancelling ends. SQLite asks short ones too, once in some hundreds:
