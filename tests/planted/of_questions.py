@@ -56,4 +56,37 @@ DEFECTS = (
         (("if files > self.paths * _COMMON_IN_NAMES else 0", "if False else 0"),),
         ASKED,
     ),
+    Defect(
+        "words-of-removed-files",
+        "a word that only removed files have counts as one of the index, and what was meant is not found",
+        "livedex_indexing/query/word_counts.py",
+        (("if rows and not self._is_alive(reader, match, rows):", "if False:"),),
+        "tests/indexing/search/test_search_scope.py::test_a_word_of_removed_files_alone_counts_as_missing",
+    ),
+    Defect(
+        "files-without-the-words",
+        "a file that only defines a part of the typed name is a hit that no count includes",
+        "livedex_indexing/rank/results.py",
+        (
+            (
+                "matching = {content_of[chunk_id] for chunk_id in (*features.rows, *features.typed)}",
+                "matching = {*content_of.values()}",
+            ),
+        ),
+        "tests/indexing/search/test_names_as_typed.py::test_only_files_with_the_words_are_hits",
+    ),
+    Defect(
+        "tables-of-an-undone-search",
+        "a search uses the filter of another scope after SQLite has undone a search that was ended",
+        "livedex_indexing/store/read_pool.py",
+        (("                self.scratch.clear()", "                pass"),),
+        "tests/indexing/search/test_ended_searches.py::test_what_an_ended_search_leaves_behind",
+    ),
+    Defect(
+        "ended-while-tables-are-emptied",
+        "a search that is ended while it empties the tables of a filter fails with an internal error",
+        "livedex_indexing/query/filters.py",
+        (("    reader.rows(_EMPTY)", "    reader.db.execute(_EMPTY)"),),
+        "tests/indexing/search/test_ended_searches.py::test_what_an_ended_search_leaves_behind",
+    ),
 )
