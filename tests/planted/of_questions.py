@@ -84,9 +84,9 @@ DEFECTS = (
     ),
     Defect(
         "ended-while-tables-are-emptied",
-        "a search that is ended while it empties the tables of a filter fails with an internal error",
-        "livedex_indexing/query/filters.py",
-        (("    reader.rows(_EMPTY)", "    reader.db.execute(_EMPTY)"),),
+        "a search that is ended while it empties its tables fails with an internal error",
+        "livedex_indexing/rank/phrase_filter.py",
+        (("    reader.rows(_TABLES)", "    reader.db.execute(_TABLES)"),),
         "tests/indexing/search/test_ended_searches.py::test_what_an_ended_search_leaves_behind",
     ),
 )

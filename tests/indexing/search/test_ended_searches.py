@@ -19,7 +19,7 @@ def at_call(number: int) -> Callable[[], bool]:
     return lambda: next(calls) >= number
 
 
-@pytest.mark.parametrize(("query", "steps"), [('"apple pie"', 13), ("pie -cherry", 23)])
+@pytest.mark.parametrize(("query", "steps"), [('"apple pie"', 7), ('"apple pie"', 13), ("pie -cherry", 23)])
 def test_what_an_ended_search_leaves_behind(index: Indexed, query: str, steps: int) -> None:
     for number in range(FILES):
         for folder in ("one", "two"):
