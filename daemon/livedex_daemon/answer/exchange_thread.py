@@ -75,14 +75,17 @@ class ExchangeThread:
         return found.st_ino, found.st_size, found.st_mtime_ns
 
     async def keep_checking(self) -> None:
-        """Read a little of the file at each tick, if there is one: nobody may call while it is lost."""
+        """Read a little of the file at the tick after it changed: nobody may call while it is lost."""
+        checked: tuple[int, int, int] | None = None
         while True:
             await tick.tick()
-            if not os.path.lexists(self._path):
+            state = self._state_of_file()
+            if state is None:
                 self.fault = self._damaged = None
-            elif self._checking is None or self._checking.done():
+            elif (state != checked or self.fault is not None) and (self._checking is None or self._checking.done()):
                 with suppress(Unavailable):  # without a thread, later
                     self._checking = self._thread.submit(self._run, lambda exchange: exchange.stats())
+                    checked = state
 
     def tidy(self) -> None:
         """Remove what is old, now and then, after what is under way."""
