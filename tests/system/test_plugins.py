@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from helpers.fault_injection import with_code
-from helpers.support import Daemon, Home, Tree, add_root, wait_until
+from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, wait_until
 from livedex_ipc.client import Client
 
 WHOLE = """
@@ -118,6 +121,16 @@ def test_a_check_answers_once_whatever_the_plugin_does(home: Home, tmp_path: Pat
     assert done.returncode == 1 and "Traceback" not in done.stderr
     (part,) = json.loads(done.stdout)["checks"]
     assert len(part["faults"]) == 1 and "Odd: odd fault" in part["faults"][0]
+
+
+@pytest.mark.parametrize(("closed", "code", "said"), [(">&-", 4, "there is no stdout"), ("2>&-", 0, "")])
+def test_a_check_without_a_standard_file(closed: str, code: int, said: str, home: Home, tmp_path: Path) -> None:
+    write(tmp_path / "plugins", "whole", f"print('noise')\n{WHOLE}")
+    home.config.write_text(configuration(tmp_path / "plugins"))
+    command = f"'{LIVEDEX}' plugins check whole {closed}"
+    done = subprocess.run(command, shell=True, env=home.env, capture_output=True, text=True, check=False)
+    assert done.returncode == code and said in done.stderr and "Traceback" not in done.stderr
+    assert done.stdout == ("" if code else "pipeline whole: conforms\n")
 
 
 def test_a_check_of_one_that_hangs_ends(home: Home, tmp_path: Path) -> None:

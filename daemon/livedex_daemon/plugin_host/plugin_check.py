@@ -29,6 +29,7 @@ from livedex_indexing.plugins import (
     PluginKind,
     registry,
 )
+from livedex_indexing.plugins.plugin_loader import open_standard_files
 from livedex_indexing.plugins.registry import described
 from livedex_indexing.plugins.time_limit import within
 from livedex_ipc.cli.render.terminal_text import Style, visible
@@ -131,6 +132,7 @@ def _run(suite: Callable[[], list[str]]) -> list[str]:
 @contextmanager
 def _output_apart() -> Iterator[None]:
     """Send what plugins print to stderr, so that stdout has the answer alone, also if they close it."""
+    open_standard_files()
     kept = os.dup(1)
     os.dup2(2, 1)
     try:

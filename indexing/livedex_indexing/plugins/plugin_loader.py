@@ -82,11 +82,13 @@ def load_failed(
     plugins: Plugins,
     noted: Callable[[PluginSource], AbstractContextManager[None]] = nullcontext,  # type: ignore[assignment]
 ) -> Plugins:
-    """Load those again that raised: what they lacked, such as another package, may be there now."""
+    """Load those again that raised: what they lacked, such as another package, may be there now. Not one whose name
+    another one has by now: what is registered under it is that one's."""
     registry = plugins.registry.copy()
     found = list(plugins.found)
     for place, plugin in enumerate(found):
-        if plugin.raised:
+        same_name = (other.state for other in found if other.source.name == plugin.source.name)
+        if plugin.raised and "loaded" not in same_name:
             with noted(plugin.source):
                 found[place] = _loaded(plugin.source, registry, LOAD_S)
     return Plugins(registry, tuple(found))
@@ -98,7 +100,7 @@ def _loaded(source: PluginSource, registry: Registry, limit_s: float) -> LoadedP
         try:
             within(limit_s, lambda: _register_of(source)(registrar), f"plugin {source.name}")
         finally:
-            _open_standard_files()
+            open_standard_files()
     except owned_files.Refused as fault:
         return LoadedPlugin(source, "refused", reason=str(fault))
     except BaseException as fault:  # a plugin may raise anything
@@ -108,9 +110,9 @@ def _loaded(source: PluginSource, registry: Registry, limit_s: float) -> LoadedP
     return LoadedPlugin(source, "loaded", registry.provided_by(source.name))
 
 
-def _open_standard_files() -> None:
-    """Open the first three descriptors again if the plugin closed them: else the next files that are opened get these
-    numbers, and with them what is printed."""
+def open_standard_files() -> None:
+    """Open the first three descriptors if they are closed, as by a plugin: else the next files that are opened get
+    these numbers, and with them what is printed."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)

@@ -193,3 +193,14 @@ def test_one_that_raised_is_loaded_once_it_has_what_it_lacked(tmp_path: Path) ->
     mended = load_failed(plugins)
     assert [plugin.state for plugin in mended.found] == ["loaded", "loaded"]
     assert mended.registry.names(PIPELINE) == ("late", "one") and plugins.registry.names(PIPELINE) == ("one",)
+
+
+def test_one_that_raises_again_takes_nothing_from_another_of_its_name(tmp_path: Path) -> None:
+    folders = [str(tmp_path / folder) for folder in "ab"]
+    write(tmp_path / "a", "same", "1 / 0")
+    write(tmp_path / "b", "same", PIPELINE_TEXT.format(name="one"))
+    again = load_failed(load(folders, Registry(), {}))
+    assert [plugin.state for plugin in again.found] == ["failed", "loaded"]
+    assert again.registry.names(PIPELINE) == ("one",)
+    (tmp_path / "a" / "same.py").write_text(PIPELINE_TEXT.format(name="two"))
+    assert load_failed(again).registry.names(PIPELINE) == ("one",), "the name is taken"
