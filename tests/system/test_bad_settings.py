@@ -91,8 +91,10 @@ def test_an_emptied_configuration_keeps_the_roots(client: Client, daemon: Daemon
     (told,) = client.call("status")["warnings"]
     assert (told["code"], "roots = []" in told["remedy"]) == ("config_refused", True)
     assert found(client, "keptword") == ["kept.txt"]
-    for words in (["roots", "add", str(tree.mkdir("more"))], ["index", "--backend", "sqlite"]):
-        assert home.run(*words).returncode == 2
+    roots = ["roots", "add", str(tree.mkdir("more"))], ["roots", "remove", str(tree)]
+    for words in (*roots, ["index", "--backend", "sqlite"]):
+        refused = home.run(*words)
+        assert refused.returncode == 2 and "roots = []" in refused.stderr, refused.stderr
     assert home.config.read_text() == ""
     daemon.stop()
     failed = home.run("status")

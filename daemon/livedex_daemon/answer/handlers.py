@@ -181,7 +181,11 @@ class RootMethods:
     async def roots_remove(self, _call: Call, params: PathParams) -> RootsResult:
         path = os.fsdecode(_required_path(params))
         await self._prove_writable()
-        await in_daemon_thread(lambda: config_edit.remove_root(self._config_path, path), "configuration")
+        try:
+            await in_daemon_thread(lambda: config_edit.remove_root(self._config_path, path), "configuration")
+        except NotFound:
+            await self._reload()  # a file that is refused may have lost it: then that is said
+            raise
         await self._reload()
         return await self._listed()
 
