@@ -103,7 +103,7 @@ class FakeWatching:
     def watch(self, root: Root, path: bytes) -> None:
         self.on_watch(root, path)
 
-    def ignore_files_of(self, _ino: int) -> list[Key]:
+    def ignore_files_of(self, _ino: int, _dev: int | None) -> list[Key]:
         return []
 
     def watch_outside(self, root: Root) -> set[bytes]:

@@ -143,9 +143,9 @@ class EventSource:
             watcher.unwatch_all(root.id, frozenset(folders))
         root.stop_polling(folders)
 
-    def ignore_files_of(self, ino: int) -> list[Key]:
-        """Return the ignore files of all roots that have this inode."""
-        return [(root.id, path) for root in self._roots for path in root.rules.inodes.files_with(ino)]
+    def ignore_files_of(self, ino: int, dev: int | None) -> list[Key]:
+        """Return the ignore files of all roots that have this inode, on this device if it is known."""
+        return [(root.id, path) for root in self._roots for path in root.rules.inodes.files_with(ino, dev)]
 
     def watch_outside(self, root: Root) -> set[bytes]:
         """Watch the files outside the root that its rules depend on: those above it, the repository's, the user's.

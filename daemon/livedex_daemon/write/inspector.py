@@ -179,7 +179,7 @@ class Inspector:
         ``node``: its inode, and its device if that is known.
         """
         ino, dev = node
-        for key in self._watching.ignore_files_of(ino):  # which have no row
+        for key in self._watching.ignore_files_of(ino, dev):  # which have no row
             self._backlog.mark_twin(key, entry)
         for twin in self._store.by_inode(ino):
             if twin.root_id != root.id:

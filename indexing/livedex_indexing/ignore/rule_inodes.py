@@ -26,13 +26,13 @@ class RuleInodes:
     def clear(self) -> None:
         self._paths = {}
 
-    def files_with(self, ino: int) -> list[bytes]:
-        """Return the paths of the ignore files with this inode."""
-        return [path for path in self._paths.get(ino, ()) if self._may_have(path, ino)]
+    def files_with(self, ino: int, dev: int | None) -> list[bytes]:
+        """Return the paths of the ignore files with this inode, on this device if it is known."""
+        return [path for path in self._paths.get(ino, ()) if self._may_have(path, ino, dev)]
 
-    def _may_have(self, path: bytes, ino: int) -> bool:
+    def _may_have(self, path: bytes, ino: int, dev: int | None) -> bool:
         try:
             found = tree.stat(self._root, path)
         except tree.TreeError:
             return True
-        return found is not None and found.ino == ino
+        return found is not None and found.ino == ino and dev in (None, found.dev)
