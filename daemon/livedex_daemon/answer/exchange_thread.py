@@ -53,7 +53,7 @@ class ExchangeThread:
         try:
             result = action(self._opened())
         except DatabaseUnusable as error:
-            self.fault = error
+            self.fault = type(error)(error.message, error.data)  # the error itself keeps the call, and its message
             if isinstance(error, DatabaseDamaged):
                 self._damaged = self._state_of_file()
             raise
