@@ -185,18 +185,17 @@ class PreciousDatabase:
         try:
             yield
         except _DAMAGED as error:
-            damaged = self._unusable(f"it is damaged ({error}): move it away, or restore it from a backup")
-            raise DatabaseDamaged(damaged.message, damaged.data) from error
+            reason = f"it is damaged ({error}): move it away, or restore it from a backup"
+            raise self._unusable(reason, DatabaseDamaged) from error
         except (apsw.BusyError, apsw.LockedError) as error:
-            busy = self._unusable("another program has locked it")
-            raise DatabaseBusy(busy.message, busy.data) from error
+            raise self._unusable("another program has locked it", DatabaseBusy) from error
         except _UNUSABLE as error:
             raise self._unusable(str(error)) from error
         except OSError as error:
             raise self._unusable(error.strerror or str(error)) from error
 
-    def _unusable(self, reason: str) -> DatabaseUnusable:
-        return DatabaseUnusable(f"{self._schema.subject} {self._path} cannot be used: {reason}", {"path": self._path})
+    def _unusable(self, reason: str, kind: type[DatabaseUnusable] = DatabaseUnusable) -> DatabaseUnusable:
+        return kind(f"{self._schema.subject} {self._path} cannot be used: {reason}", {"path": self._path})
 
 
 def _identity(path: str) -> tuple[int, int] | None:
