@@ -31,7 +31,9 @@ _COUNT_TERM = "SELECT doc FROM temp.vocabulary WHERE term = ?"
 _COUNT_ROWS = "SELECT count(*) FROM postings WHERE postings MATCH ?"
 _COUNT_PATHS = "SELECT count(*) FROM paths WHERE paths MATCH ?"
 _COUNT_DEAD = "SELECT count(*) FROM dead"
-_ALIVE = "SELECT 1 FROM postings WHERE postings MATCH ? AND +rowid NOT IN (SELECT id FROM dead) LIMIT 1"
+# The newest first: what was replaced is older than what took its place.
+_ALIVE = """SELECT 1 FROM postings WHERE postings MATCH ? AND +rowid NOT IN (SELECT id FROM dead)
+            ORDER BY rowid DESC LIMIT 1"""
 _LAST_CHUNK = "SELECT max(id) FROM chunks"
 _LENGTHS = """SELECT language, count(*), sum(end_byte - start_byte) FROM chunks
               WHERE id IN (SELECT value FROM json_each(?)) GROUP BY language"""
