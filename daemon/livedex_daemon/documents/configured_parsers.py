@@ -29,7 +29,7 @@ def parsers_of(config: Config, plugins: PluginHost) -> Mapping[str, str]:
         if made is None:
             continue
         try:
-            foreign[name] = f"{plugins.described(PARSER, name, made, 'version')} {_stamp(plugins, name)}"
+            foreign[name] = f"{plugins.text_of(PARSER, name, made, 'version')} {_stamp(plugins, name)}"
         except PluginUnavailable as fault:
             plugins.report(PARSER, name, str(fault))
     found = parsers.chosen(parsing.default, parsing.overrides, foreign, frozenset(config.chunking.pipelines))

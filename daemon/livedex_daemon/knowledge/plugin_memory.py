@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from livedex_daemon.knowledge.agent_memory import Counts, FoundEntries, NewEntry, Page, bounded
@@ -44,14 +43,7 @@ class PluginMemory:
 
     def close(self) -> None:
         """Close the store if it can be closed."""
-
-        def close() -> None:
-            end = getattr(self._store, "close", None)
-            if callable(end):
-                end()
-
-        with suppress(Unavailable):
-            self._call(close)
+        self._calls.close(CALL_S, self._store)
 
     def add(self, entry: NewEntry) -> tuple[int, bool]:
         """Raise Unavailable also if the store keeps the entry nowhere."""

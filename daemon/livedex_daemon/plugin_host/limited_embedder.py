@@ -6,7 +6,6 @@ Invariant: each call ends in time, with what the plugin returned or with Embedde
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from typing import Final, TypeVar
 
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
@@ -16,7 +15,7 @@ from livedex_indexing.plugins.time_limit import LimitedCalls
 
 T = TypeVar("T")
 
-READ_S: Final = 10.0  # for its dimensions, its name and its end
+READ_S: Final = 10.0  # for an attribute, and for its end
 
 
 class LimitedEmbedder(BaseEmbedder):
@@ -49,14 +48,7 @@ class LimitedEmbedder(BaseEmbedder):
 
     def close(self) -> None:
         """Close the embedder if it can be closed."""
-
-        def close() -> None:
-            end = getattr(self._embedder, "close", None)
-            if callable(end):
-                end()
-
-        with suppress(EmbedderUnavailable):
-            self._limited(READ_S, close)
+        self._calls.close(READ_S, self._embedder)
 
     def _embedded(self, action: Callable[[], T]) -> T:
         def embed() -> tuple[T, object]:

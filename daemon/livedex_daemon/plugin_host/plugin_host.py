@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 from livedex_daemon.config.setting_values import thawed
 from livedex_daemon.config.settings import Config
 from livedex_daemon.plugin_host.built_ins import BUILT_INS
-from livedex_daemon.plugin_host.limited_embedder import LimitedEmbedder
+from livedex_daemon.plugin_host.limited_embedder import READ_S, LimitedEmbedder
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import PluginPipeline
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, settings_of
@@ -68,7 +68,6 @@ class _NotNoted:
 
 
 NOT_NOTED: Final = _NotNoted()
-READ_S: Final = 10.0  # for an attribute
 FACTORY_S: Final = 30.0  # for a factory: a model may have to be loaded
 CRASHED: Final = "the daemon crashed in its code; change it, or restart the daemon with `livedex down`"
 
@@ -159,7 +158,7 @@ class PluginHost:
         except TimeoutError as fault:
             raise PluginUnavailable(f"the {kind.shown} {name!r} cannot be made: {fault}") from fault
 
-    def described(self, kind: PluginKind[T], name: str, made: T, attribute: str) -> str:
+    def text_of(self, kind: PluginKind[T], name: str, made: T, attribute: str) -> str:
         """Return an attribute that an object may have as text, "" if it has none. Raises PluginUnavailable."""
         try:
             return self.calls(kind, name).run(READ_S, lambda: str(getattr(made, attribute, "")))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TypeVar
 
 from livedex_indexing.plugins.registry import described
@@ -59,6 +59,17 @@ class LimitedCalls:
             self._late = future  # type: ignore[assignment]  # only whether it is done counts
             raise TimeoutError(f"it does not return within {seconds:g} s")
         return future.result()
+
+    def close(self, seconds: float, made: object) -> None:
+        """Close an object if it can be closed. Nobody uses it any more: what that raises is dropped."""
+
+        def close() -> None:
+            end = getattr(made, "close", None)  # which may run code, too
+            if callable(end):
+                end()
+
+        with suppress(Exception):
+            self.run(seconds, close)
 
 
 def _begun(action: Callable[[], T], name: str) -> Future[T]:
