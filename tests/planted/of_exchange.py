@@ -120,6 +120,27 @@ DEFECTS = (
         f"{_WORKERS}::test_what_a_plugin_leaves_behind_is_ended",
     ),
     Defect(
+        "left-behind-not-reaped",
+        "each plugin that leaves a process behind takes a place of the system's table of processes",
+        "livedex_daemon/worker_host/worker_host.py",
+        (("        self._guard.reap_left_behind()\n", ""),),
+        f"{_WORKERS}::test_what_plugins_leave_behind_fills_no_process_table",
+    ),
+    Defect(
+        "unstarted-plugin-counts",
+        "messages become dead letters because a program cannot be started",
+        "livedex_daemon/worker_host/worker_host.py",
+        (("            link.withdraw(claim)\n", "            link.give_back(claim, 0)\n"),),
+        f"{_WORKERS}::test_a_plugin_that_cannot_start_costs_no_attempt",
+    ),
+    Defect(
+        "error-of-a-worker-thread-lost",
+        "a worker whose thread fails ends as if it had done its work",
+        "livedex_daemon/worker_host/worker_host.py",
+        (("            self._fault = self._fault or fault\n", "            pass\n"),),
+        "tests/daemon/worker_host/test_worker_host.py::test_an_error_of_a_thread_is_an_error_of_the_host",
+    ),
+    Defect(
         "plugin-outlives-its-worker",
         "the plugin of a worker that was killed goes on while another one has the message",
         "livedex_daemon/worker_host/group_guard.py",

@@ -200,6 +200,23 @@ print(subprocess.Popen(["sleep", "30"], env={}).pid)
     assert not is_alive(int(last(queue, "work.completed")["body"])), "one that nothing but its group tells of"
 
 
+@needs_proc
+def test_what_plugins_leave_behind_fills_no_process_table(home: Home, queue: Queue) -> None:
+    for _ in range(3):
+        queue.publish("work", "")
+    process = started(home, "sh -c 'sleep 30 & (true &) ; exit 0'")
+    assert process.stdout is not None
+    for _ in range(3):
+        assert json.loads(process.stdout.readline())["status"] == "completed"
+    children = [
+        int(pid) for path in Path(f"/proc/{process.pid}/task").glob("*/children") for pid in path.read_text().split()
+    ]
+    ended = [pid for pid in children if not is_alive(pid)]
+    process.terminate()
+    process.communicate(timeout=30)
+    assert ended == []
+
+
 def test_exit_75_gives_the_message_back(home: Home, queue: Queue) -> None:
     queue.publish("work", "body")
     text = "import os, sys; sys.exit(75 if os.environ['LIVEDEX_ATTEMPT'] == '1' else 0)"
@@ -215,6 +232,23 @@ def test_a_plugin_that_cannot_run_claims_nothing(home: Home, queue: Queue, plugi
     assert done.returncode == (2 if plugin in ("'unclosed", "") else 4)
     assert "plugin" in done.stderr
     assert queue.inspect(id=1)["claims"] == []
+
+
+def test_a_plugin_that_cannot_start_costs_no_attempt(home: Home, queue: Queue, tmp_path: Path) -> None:
+    queue.publish("work", "")
+    plugin = tmp_path / "no-interpreter"
+    plugin.write_text("#!/no/such/interpreter\n")
+    plugin.chmod(0o700)
+    done = home.run(*words_of(str(plugin), "--drain"))
+    assert (done.returncode, str(plugin) in done.stderr) == (4, True)
+    assert queue.claim("work").claim["attempt"] == 1
+
+
+def test_a_name_that_no_environment_can_have_is_left_out(home: Home, queue: Queue) -> None:
+    queue.publish("work", "", conversation_id="a\0b")
+    text = "import os; print(os.environ.get('LIVEDEX_CONVERSATION_ID'), os.environ['LIVEDEX_TOPIC'])"
+    assert [report["status"] for report in run(home, script(text))] == ["completed"]
+    assert last(queue, "work.completed")["body"] == "None work\n"
 
 
 def test_a_chain_that_is_too_long_fails_without_a_follow_up(home: Home, queue: Queue) -> None:

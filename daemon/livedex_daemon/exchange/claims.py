@@ -114,6 +114,14 @@ def renew(db: apsw.Connection, claim_id: int, token: str, lease_s: float, clock:
     return rfc3339_of_seconds(until)
 
 
+def withdraw(db: apsw.Connection, claim_id: int, token: str, clock: LeaseClock) -> None:
+    """Undo a live claim, as if it had never been: it is no attempt. Raises Conflict."""
+    message_id, topic = _live(db, claim_id, token, clock)
+    db.execute("DELETE FROM claims WHERE id = ?", (claim_id,))
+    db.execute("INSERT INTO waiting VALUES (?, ?)", (topic, message_id))
+    add(db, topic, active=-1, waiting=1)
+
+
 class Completion(NamedTuple):
     claim_id: int
     token: str

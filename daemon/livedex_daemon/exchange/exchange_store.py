@@ -111,6 +111,11 @@ class Exchange:
             until = claims.renew(db, params["claim_id"], params["token"], params["lease_s"], self._clock)
             return {"lease_until": until}
 
+    def withdraw(self, claim_id: int, token: str) -> None:
+        """Undo a claim before any work was done. Raises Conflict."""
+        with self._database.transaction(durable=False) as db:
+            claims.withdraw(db, claim_id, token, self._clock)
+
     def complete(self, params: ExchangeCompleteParams) -> CompleteResult:
         """Raises Conflict, or InvalidParams for the follow-up."""
         follow_up = params["follow_up"]

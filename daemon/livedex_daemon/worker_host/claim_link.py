@@ -5,6 +5,7 @@ Invariant: a completion is repeated until it is answered: a repeated one gets th
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import Final, cast
 
@@ -57,6 +58,11 @@ class ClaimLink:
     def give_back(self, claim: ClaimFields, after_s: int) -> None:
         """Let another worker have the message after ``after_s`` seconds."""
         self.renew(claim, after_s)
+
+    def withdraw(self, claim: ClaimFields) -> None:
+        """Undo a claim whose plugin could not be started; where the file cannot be used now, its lease ends."""
+        with contextlib.suppress(Conflict, DatabaseUnusable):
+            self._exchange.withdraw(claim["id"], claim["token"])
 
     def complete(self, claim: ClaimFields, answer: PluginAnswer, lease_s: int) -> tuple[Status, int | None] | None:
         """Complete a claim. Return its status and the id of the follow-up; None if it is no longer this worker's.

@@ -1,6 +1,7 @@
 """Ends the process groups of plugins when their worker is killed: a small process of its own watches over it.
 
 Invariant: when the worker has ended, in whatever way, no process of a group that it had started and not ended is left.
+Of the children of this process, those that plugins left behind are reaped, and no other.
 """
 
 from __future__ import annotations
@@ -8,8 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
 import threading
+from collections.abc import Callable
 from typing import NoReturn
+
+from livedex_daemon.worker_host.orphans import children
 
 
 class GroupGuard:
@@ -18,22 +23,37 @@ class GroupGuard:
     def __init__(self) -> None:
         reader, self._writer = os.pipe()
         self._lock = threading.Lock()
+        self._groups: set[int] = set()
         self._pid = os.fork()
         if self._pid == 0:
             os.close(self._writer)
             _watch(reader)
         os.close(reader)
 
-    def add(self, group: int) -> None:
-        """Watch over a process group."""
-        self._send(f"+{group}\n")
+    def start(self, start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
+        """Start the leader of a process group, and watch over the group. Raises what ``start`` raises."""
+        with self._lock:  # a child that is not noted yet must not be taken for one that was left behind
+            process = start()
+            self._groups.add(process.pid)
+            self._send(f"+{process.pid}\n")
+            return process
 
     def remove(self, group: int) -> None:
-        """A group has ended: its number may be used again."""
-        self._send(f"-{group}\n")
+        """A group has ended, and its leader was waited for: its number may be used again."""
+        with self._lock:
+            self._groups.discard(group)
+            self._send(f"-{group}\n")
+
+    def reap_left_behind(self) -> None:
+        """Reap the ended processes that this one adopted from plugins: else they fill the system's table."""
+        with self._lock:
+            for pid in children():
+                if pid != self._pid and pid not in self._groups:
+                    with contextlib.suppress(ChildProcessError):
+                        os.waitpid(pid, os.WNOHANG)
 
     def _send(self, line: str) -> None:
-        with self._lock, contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(BrokenPipeError):
             os.write(self._writer, line.encode())
 
     def close(self) -> None:

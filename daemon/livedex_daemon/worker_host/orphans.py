@@ -30,7 +30,7 @@ def end_orphans(claim_id: int) -> int:
     mark = f"{MARK}={claim_id}".encode()
     ended = 0
     for _ in range(_MOST_ROUNDS):
-        found = [pid for pid in _children() if _has_mark(pid, mark)]
+        found = [pid for pid in children() if _has_mark(pid, mark)]
         if not found:
             break
         for pid in found:
@@ -42,7 +42,8 @@ def end_orphans(claim_id: int) -> int:
     return ended
 
 
-def _children() -> Iterator[int]:
+def children() -> Iterator[int]:
+    """Yield the children of this process, also those that have ended and were not waited for. Linux only."""
     for path in Path("/proc/self/task").glob("*/children"):
         with contextlib.suppress(OSError, ValueError):
             yield from map(int, path.read_text().split())

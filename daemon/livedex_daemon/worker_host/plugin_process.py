@@ -66,16 +66,17 @@ class PluginProcess:
         self._stdout, self._stderr = bytearray(), bytearray()
         self._is_truncated = False
         self._began = time.monotonic()
-        self._process = subprocess.Popen(
-            list(command),
-            env=dict(env),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
+        self._process = guard.start(
+            lambda: subprocess.Popen(
+                list(command),
+                env=dict(env),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
         )
-        guard.add(self._process.pid)
 
     def run(self, watch: Watch) -> PluginRun:
         """Wait for its end; end it if it takes too long, or if ``watch`` says so."""

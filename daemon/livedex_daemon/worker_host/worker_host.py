@@ -15,13 +15,14 @@ from typing import Final, Literal, NamedTuple, TypedDict
 
 from livedex_daemon.exchange.exchange_store import Exchange
 from livedex_daemon.precious.precious_database import DatabaseBusy
+from livedex_daemon.process.lasting_threads import NO_THREAD
 from livedex_daemon.worker_host.claim_link import ClaimLink
 from livedex_daemon.worker_host.group_guard import GroupGuard
 from livedex_daemon.worker_host.orphans import MARK, end_orphans
 from livedex_daemon.worker_host.plugin_outcome import Topics, answer_of, back_off_s
 from livedex_daemon.worker_host.plugin_process import PluginProcess, PluginRun, RunLimits, Watch
 from livedex_daemon.worker_host.wake_ups import WakeUps
-from livedex_ipc.errors import LivedexError, Unavailable
+from livedex_ipc.errors import Unavailable
 from livedex_ipc.exchange_results import ClaimFields, MessageFields
 
 BUSY_PAUSE_S: Final = 1.0
@@ -71,18 +72,24 @@ class WorkerHost:
         self._stopping = threading.Event()
         self._stop_reader, self._stop_writer = os.pipe()
         self._wake_ups = WakeUps(options.topics.topic, self._stopping)
-        self._fault: LivedexError | None = None
+        self._fault: BaseException | None = None
         self._failed = False
 
     def run(self) -> bool:
         """Work until there is no more to do. Return whether every plugin succeeded.
 
-        Raises DatabaseUnusable, or Unavailable if the plugin cannot be run.
+        Raises DatabaseUnusable, or Unavailable if the plugin cannot be run, or no thread.
         """
         count = 1 if self._options.once else self._options.concurrency
-        threads = [threading.Thread(target=self._work, name=f"worker {number}") for number in range(count)]
-        for thread in threads:
-            thread.start()
+        threads = []
+        try:
+            for number in range(count):
+                thread = threading.Thread(target=self._work, name=f"worker {number}")
+                thread.start()
+                threads.append(thread)
+        except RuntimeError:
+            self._fault = Unavailable(NO_THREAD)
+            self.stop()
         for thread in threads:
             thread.join()
         if self._fault is not None:
@@ -104,12 +111,9 @@ class WorkerHost:
                 self._serve(exchange, ClaimLink(exchange))
             finally:
                 exchange.close()
-        except LivedexError as fault:
+        except BaseException as fault:  # run raises it
             self._fault = self._fault or fault
             self.stop()
-        except BaseException:
-            self.stop()
-            raise
 
     def _serve(self, exchange: Exchange, link: ClaimLink) -> None:
         options = self._options
@@ -142,10 +146,11 @@ class WorkerHost:
                 self._guard,
             )
         except OSError as error:
-            link.give_back(claim, 0)
+            link.withdraw(claim)
             raise _unavailable(options.command[0], error.strerror or str(error)) from error
         run = process.run(Watch(self._stop_reader, lambda: link.renew(claim, options.lease_s), options.lease_s / BEATS))
         end_orphans(claim["id"])
+        self._guard.reap_left_behind()
         status, follow_up_id = self._finish(link, claim, run)
         self._failed |= status != "completed"
         self._report({
@@ -184,10 +189,12 @@ def _unavailable(name: str, reason: str) -> Unavailable:
 
 
 def _environment(claim: ClaimFields, message: MessageFields) -> dict[str, str]:
-    return {
+    """Return the variables of a run. A conversation's name may be any text, but a variable ends at a NUL."""
+    variables = {
         "LIVEDEX_MESSAGE_ID": str(message["id"]),
         "LIVEDEX_TOPIC": message["topic"],
         "LIVEDEX_CONVERSATION_ID": message["conversation_id"],
         "LIVEDEX_ATTEMPT": str(claim["attempt"]),
         MARK: str(claim["id"]),
     }
+    return {name: value for name, value in variables.items() if "\0" not in value}
