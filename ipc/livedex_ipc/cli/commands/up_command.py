@@ -25,6 +25,7 @@ _ANSWER_S = 60.0
 _STALLED_S = 30.0
 _STOP_S = 30.0
 _EARLY_S = 5.0  # which is when a daemon has ended, as promised
+_GONE_S = 1.0  # for one that is just ending: it has no command line any more
 
 
 def up(context: Context) -> int:
@@ -109,9 +110,10 @@ def stop_daemon() -> int | None:
         if not ended:
             from livedex_ipc.cli.silent_daemon import is_daemon
 
-            if not is_daemon(pid):
+            may_be = is_daemon(pid)
+            ended = has_ended(pid, _STOP_S if may_be else _GONE_S)
+            if not may_be and not ended:
                 raise foreign
-            ended = has_ended(pid, _STOP_S)
     except (NoDaemon, TimedOut) as silence:
         from livedex_ipc.cli import silent_daemon
 
