@@ -151,6 +151,20 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/system/test_upgraded_plugins.py::test_a_package_that_it_needs_is_installed_later",
     ),
     Defect(
+        "retry-takes-the-name-of-another",
+        "a plugin that raises again takes the backends and pipelines of another one of its name with it",
+        "livedex_indexing/plugins/plugin_loader.py",
+        ((' and "loaded" not in same_name', ""),),
+        "tests/indexing/plugins/test_plugin_loader.py::test_one_that_raises_again_takes_nothing_from_another_of_its_name",
+    ),
+    Defect(
+        "standard-files-for-the-daemon-alone",
+        "the children of a daemon whose plugin closed stderr get the pipe of their jobs in its place",
+        "livedex_indexing/plugins/plugin_loader.py",
+        (("os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)", "os.open(os.devnull, os.O_RDWR)"),),
+        "tests/indexing/plugins/test_plugin_loader.py::test_one_that_closes_the_standard_files_gets_them_open_again",
+    ),
+    Defect(
         "copy-of-a-child-answers",
         "a pipeline that forks puts the words of one file into the index as those of another",
         "livedex_indexing/chunk/chunk_child.py",

@@ -117,7 +117,7 @@ def open_standard_files() -> None:
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it takes the lowest number; children get it
 
 
 def _register_of(source: PluginSource) -> Callable[[Registrar], object]:

@@ -177,10 +177,11 @@ def test_one_that_closes_the_standard_files_gets_them_open_again(tmp_path: Path)
     code = (
         "import os, sys\nfrom livedex_indexing.plugins import Registry, plugin_loader\n"
         "os.close(0), os.close(2)\nplugin_loader.load([sys.argv[1]], Registry(), {})\n"
-        "print(os.fstat(0).st_rdev == os.fstat(2).st_rdev == os.stat(os.devnull).st_rdev)"
+        "print(os.fstat(0).st_rdev == os.fstat(2).st_rdev == os.stat(os.devnull).st_rdev, flush=True)\n"
+        "os.execv(sys.executable, [sys.executable, '-c', 'import os; print(os.fstat(0) and os.fstat(2) and 0)'])"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
-    assert done.stdout == "True\n"
+    assert done.stdout == "True\n0\n", "a child has them, too"
 
 
 def test_one_that_raised_is_loaded_once_it_has_what_it_lacked(tmp_path: Path) -> None:
