@@ -206,7 +206,7 @@ def _lost_exchange(state: DaemonState) -> Warnings:
     if isinstance(fault, DatabaseDamaged):
         remedy = "restore it from a backup, or move it away: a new one begins empty"
     else:
-        remedy = "see that its disk works and has space, and that no other program uses the file"
+        remedy = "see that its disk works and has space, and that neither another program nor a newer livedex uses it"
     return [warning("exchange_unavailable", fault.message, remedy)]
 
 
