@@ -238,6 +238,27 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/system/test_plugins.py::test_a_check_answers_once_whatever_the_plugin_does",
     ),
     Defect(
+        "check-ends-with-its-plugin",
+        "a check of a plugin that ends its process exits 0 without a word",
+        "livedex_daemon/plugin_host/plugin_check.py",
+        (("    return code if end is None else run_with(", "    return code if end is end else run_with("),),
+        "tests/system/test_plugins.py::test_a_check_names_the_plugin_that_ends_the_process",
+    ),
+    Defect(
+        "misnamed-plugin-unsaid",
+        "a file in a folder of plugins whose name no module can have is left out without a word",
+        "livedex_indexing/plugins/plugin_source.py",
+        (("            yield _misnamed(folder, name)\n", "            continue\n"),),
+        "tests/indexing/plugins/test_plugin_loader.py::test_a_file_that_no_module_can_have_is_named",
+    ),
+    Defect(
+        "no-index-while-it-starts",
+        "a search that waits for the index says that there is none",
+        "livedex_ipc/cli/commands/search_command.py",
+        (('if not page["generation"] and page.get("fresh"):', 'if not page["generation"]:'),),
+        "tests/ipc/cli/test_cli.py::test_a_search_that_waits_for_the_index_does_not_say_that_there_is_none",
+    ),
+    Defect(
         "lazy-vectors-fail-elsewhere",
         "an embedder that answers a generator which raises stops the thread of all vectors",
         "livedex_daemon/plugin_host/limited_embedder.py",

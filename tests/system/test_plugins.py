@@ -123,6 +123,21 @@ def test_a_check_answers_once_whatever_the_plugin_does(home: Home, tmp_path: Pat
     assert len(part["faults"]) == 1 and "Odd: odd fault" in part["faults"][0]
 
 
+@pytest.mark.parametrize(("end", "said"), [("os._exit(0)", "exit status 0"), ("os.kill(os.getpid(), 9)", "SIGKILL")])
+def test_a_check_names_the_plugin_that_ends_the_process(end: str, said: str, home: Home, tmp_path: Path) -> None:
+    plugins = tmp_path / "plugins"
+    write(plugins, "whole", "import os\n" + WHOLE.replace("return []", end))
+    home.config.write_text(configuration(plugins))
+    done = home.run("plugins", "check", "whole")
+    assert (
+        done.returncode == 1 and done.stdout.startswith("whole: failed: it ended the process") and said in done.stdout
+    )
+    write(plugins, "other", f"import os\n{end}\n")
+    found = json.loads(home.run("--json", "plugins", "check", "whole").stdout)
+    assert (found["name"], found["state"], found["checks"]) == ("whole", "failed", [])
+    assert "other" in found["reason"] and said in found["reason"]
+
+
 @pytest.mark.parametrize(("closed", "code", "said"), [(">&-", 4, "there is no stdout"), ("2>&-", 0, "")])
 def test_a_check_without_a_standard_file(closed: str, code: int, said: str, home: Home, tmp_path: Path) -> None:
     write(tmp_path / "plugins", "whole", f"print('noise')\n{WHOLE}")

@@ -15,6 +15,7 @@ from typing import Final, TypedDict
 
 from livedex_daemon.config import settings as config_settings
 from livedex_daemon.config.settings import Config
+from livedex_daemon.plugin_host.check_process import CheckNotes, run_apart
 from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process import direct_command
 from livedex_daemon.process.locations import locate
@@ -70,15 +71,32 @@ def run(argv: Sequence[str]) -> int:
     """Check the plugin that the words name. Return 0 if it conforms, else 1."""
     words = [word for word in argv if not direct_command.is_form(word)]
     name = words[1] if len(words) > 1 else ""
-    return direct_command.run("livedex plugins", {f"check {name}": partial(_check, name)}, argv)
+    notes = CheckNotes()
+
+    def run_with(action: Callable[[Streams], int]) -> int:
+        return direct_command.run("livedex plugins", {f"check {name}": action}, argv)
+
+    code, end = run_apart(lambda: run_with(partial(_check, name, notes)), notes)
+    return code if end is None else run_with(partial(_has_ended, name, notes.plugin, end))
 
 
-def _check(name: str, streams: Streams) -> int:
+def _check(name: str, notes: CheckNotes, streams: Streams) -> int:
     config = config_settings.load(locate().config_path)
-    host = PluginHost()
+    host = PluginHost(crashes=notes)
     with _output_apart():
         host.load(config)
-        checked = _checked(host, config, name)
+        with notes.checking(name):
+            checked = _checked(host, config, name)
+    return _show(checked, streams)
+
+
+def _has_ended(name: str, culprit: str, end: str, streams: Streams) -> int:
+    """Say that the check's process was ended: by the plugin, or by another one while it was loaded."""
+    who = "it" if culprit == name else f"the plugin {culprit}" if culprit else "a plugin"
+    return _show({"name": name, "state": "failed", "reason": f"{who} ended the process ({end})", "checks": []}, streams)
+
+
+def _show(checked: CheckedPlugin, streams: Streams) -> int:
     if streams.json:
         streams.write_json(checked)
     else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import configparser
 import hashlib
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -62,7 +63,11 @@ def _in_folder(folder: str) -> Iterator[PluginSource]:
         return
     for file_name in names:
         name, suffix = os.path.splitext(file_name)
-        if suffix == ".py" and name.isidentifier():
+        if suffix != ".py" or name.startswith("."):
+            continue
+        if not name.isidentifier():
+            yield _misnamed(folder, name)
+        else:
             path = os.path.join(folder, file_name)
             try:
                 source = owned_files.read(path)
@@ -70,6 +75,15 @@ def _in_folder(folder: str) -> Iterator[PluginSource]:
                 yield PluginSource(name, "folder", path, "", _reason(fault))
             else:
                 yield PluginSource(name, "folder", path, hashlib.blake2b(source, digest_size=8).hexdigest())
+
+
+def _misnamed(folder: str, name: str) -> PluginSource:
+    """Return a file that can be no module. ``name``: any file name, without its suffix."""
+    shown = name if name.isprintable() else ascii(name)[1:-1]
+    better = re.sub(r"\W", "_", shown, flags=re.ASCII)
+    better = better if better.isidentifier() else f"_{better}"
+    refused = f"{shown}.py is no name of a module: rename it, for example to {better}.py"
+    return PluginSource(shown, "folder", os.path.join(folder, f"{shown}.py"), "", refused)
 
 
 def _entry_points(folders: Sequence[str]) -> Iterator[PluginSource]:

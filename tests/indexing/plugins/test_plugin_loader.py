@@ -43,6 +43,16 @@ def test_a_module_is_the_plugin_of_its_name(tmp_path: Path) -> None:
     assert not (tmp_path / "__pycache__").exists()
 
 
+@pytest.mark.parametrize("name", ["my-plugin", "2nd", "a b", "\x1b[2J", "\udcff"])
+def test_a_file_that_no_module_can_have_is_named(name: str, tmp_path: Path) -> None:
+    write(tmp_path, name, "1 / 0")
+    write(tmp_path, ".hidden", "1 / 0")
+    plugin = only(tmp_path)
+    assert plugin.state == "refused" and "rename it" in str(plugin.reason)
+    assert plugin.source.name.isprintable() and plugin.source.target.isprintable()
+    assert "my_plugin.py" in str(plugin.reason) or name != "my-plugin"
+
+
 @pytest.mark.parametrize("mode", [0o602, 0o606, 0o666])
 def test_a_file_that_others_may_write_is_not_run(mode: int, tmp_path: Path) -> None:
     write(tmp_path, "open", f"open({str(tmp_path / 'ran')!r}, 'w')").chmod(mode)

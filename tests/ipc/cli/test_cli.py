@@ -239,6 +239,18 @@ def test_a_search_without_an_index_says_how_to_begin(home: Home, canned: CannedD
     assert home.run("search", "nothing", "--json").stderr == ""
 
 
+@pytest.mark.parametrize("form", [[], ["--no-fresh"]])
+def test_a_search_that_waits_for_the_index_does_not_say_that_there_is_none(
+    form: list[str], home: Home, canned: CannedDaemon
+) -> None:
+    late = {"fresh": False, "reason": "recovering", "pending": 3}
+    canned.answers["search"] = search_result(generation=0, **late)
+    if form:
+        canned.answers["search"] = {key: value for key, value in search_result(generation=0).items() if key != "fresh"}
+    done = home.run("search", "nothing", *form)
+    assert "nothing is indexed" not in done.stderr
+
+
 @pytest.mark.parametrize("form", [[], ["--files"], ["--json"], ["-F"], ["--all"]])
 def test_nothing_found_so_far_is_no_answer(home: Home, canned: CannedDaemon, form: list[str]) -> None:
     late = {"code": "query_deadline", "message": "late", "remedy": "raise timeout_ms or narrow the search"}

@@ -184,8 +184,8 @@ def _print_text(context: Context, pages: Iterable[Result]) -> bool:
         else:
             streams.write(text)
         streams.flush()
-        if not page["generation"]:
-            # Nothing was ever committed, so this may be a first search without a root.
+        if not page["generation"] and page.get("fresh"):
+            # Nothing was ever committed, nor is anything due, so this may be a first search without a root.
             streams.message("livedex: nothing found: nothing is indexed yet, run `livedex up FOLDER`")
         elif not shown and not remembered:
             streams.hint("livedex: nothing found")
