@@ -39,7 +39,8 @@ _LARGEST_BATCH: Final = 512
 _LONGEST_CHAR: Final = 4  # bytes
 
 _COLUMNS = "d.id, d.root_id, d.folder, d.name, d.content_id, d.mtime_ns"
-_COPIES = f"SELECT d.content_id, {COPY} FROM files d WHERE d.id IN (SELECT value FROM json_each(?))"
+_COPIES = f"""SELECT d.content_id, {COPY} FROM files d
+              WHERE d.id IN (SELECT value FROM json_each(?)) AND d.content_id IS NOT NULL"""
 _CHUNKS = f"""SELECT {CHUNK} FROM contents t
               JOIN chunks c ON {IN_CONTENT}
               WHERE t.id = ? AND {{}} ORDER BY c.id"""

@@ -10,6 +10,7 @@ import pytest
 
 from helpers.indexed_folder import Indexed
 from livedex_indexing.lines.expression import BadPattern
+from livedex_indexing.lines.line_search import LineSearch
 from livedex_ipc.errors import Cancelled
 
 
@@ -215,6 +216,22 @@ def test_what_is_indexed_again_during_the_search_is_left_out_and_searched_by_the
     assert [warning["code"] for warning in answer.warnings] == ["files_changed"]
     assert {path for _, path in answer.stale} == {b"b.txt", b"c.txt"} and not any(answer.stale.values())
     assert places(index.search("needle", mode="exact")) == [("a.txt", 1), ("d.txt", 1)]
+
+
+def test_what_can_no_longer_be_read_is_left_out(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in "ab":
+        index.write(f"root/{name}.txt", f"needle {name}\n")
+    row = index.row("root/b.txt")._replace(status="pending", reason="read: Input/output error", content_id=None)
+    select = LineSearch.select
+
+    def select_and_lose(search: LineSearch, *of: Any) -> None:
+        select(search, *of)
+        index.store.put_files([row])
+
+    monkeypatch.setattr(LineSearch, "select", select_and_lose)
+    answer = index.ask("needle", mode="exact")
+    assert places(answer.hits) == [("a.txt", 1)]
+    assert answer.stale == {(1, b"b.txt"): False}
 
 
 def rename(index: Indexed, old: str, new: str) -> None:
