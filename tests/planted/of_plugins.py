@@ -140,8 +140,15 @@ DEFECTS: tuple[Defect, ...] = (
         "upgrade-takes-a-shared-package",
         "the upgrade of a plugin in a namespace package loads the modules of others twice",
         "livedex_indexing/plugins/installed_modules.py",
-        (('if getattr(sys.modules.get(prefix), "__file__", None)', "if prefix in sys.modules"),),
+        (("for prefix in prefixes if not _is_namespace(prefix)", "for prefix in prefixes"),),
         f"{INSTALLED}::test_a_part_of_a_shared_package_is_imported_anew_alone",
+    ),
+    Defect(
+        "remains-of-a-failed-import",
+        "modules of a package whose import failed stay loaded when another version of it is installed",
+        "livedex_indexing/plugins/installed_modules.py",
+        (("    return name in sys.modules and getattr", "    return name not in sys.modules or getattr"),),
+        f"{INSTALLED}::test_nothing_stays_of_a_package_whose_import_failed",
     ),
     Defect(
         "failed-plugin-is-not-tried-again",

@@ -32,13 +32,18 @@ def load(name: str, source: PluginSource) -> ModuleType:
 
 
 def _forget(name: str) -> None:
-    """Drop the loaded modules of the package that has the module. A namespace package may be that of others, too."""
+    """Drop the loaded modules of the package that has the module, also if it is not loaded: its import may have failed
+    after that of some of its modules. A namespace package may be that of others, too."""
     parts = name.split(".")
     prefixes = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
-    whole = next((prefix for prefix in prefixes if getattr(sys.modules.get(prefix), "__file__", None)), name)
+    whole = next((prefix for prefix in prefixes if not _is_namespace(prefix)), name)
     for loaded in list(sys.modules):
         if loaded == whole or loaded.startswith(f"{whole}."):
             del sys.modules[loaded]
+
+
+def _is_namespace(name: str) -> bool:
+    return name in sys.modules and getattr(sys.modules[name], "__file__", None) is None
 
 
 def _check_package(name: str) -> None:

@@ -62,6 +62,14 @@ def test_a_package_whose_code_is_gone_fails_until_it_is_installed_again(site: Pa
     assert loaded().found == ()
 
 
+def test_nothing_stays_of_a_package_whose_import_failed(site: Path) -> None:
+    for version, name, fault in (("1", "first", "1 / 0"), ("2", "second one", "")):
+        modules = {"__init__.py": f"from . import names\n{fault}\n", "names.py": f"NAME = {name!r}\n", "mine.py": CODE}
+        install(site, "livedex_sample", version, modules, "livedex_sample = livedex_sample.mine")
+        assert only().state == ("failed" if fault else "loaded")
+    assert loaded().registry.names(PIPELINE) == ("second one",)
+
+
 def test_a_part_of_a_shared_package_is_imported_anew_alone(site: Path) -> None:
     others = []
     for version, name in (("1", "first"), ("2", "second one")):
