@@ -14,6 +14,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 from livedex_daemon.answer.audit import Audits
 from livedex_daemon.answer.audit_pass import AuditSources
@@ -193,14 +194,15 @@ class App:
         index, worker, reads, health = self._index, self._worker, self._reads, self._health
         audits = Audits(AuditSources(index, worker, steps, roots, self._freshness, self._forgotten))
         config_path = self._locations.config_path
-        change = BackendChange(self._backend, self._reloader.reload, config_path)
+        reload = partial(self._reloader.reload, again=False)
+        change = BackendChange(self._backend, reload, config_path)
         runs = IndexRun(worker, self._backlog, roots, store_health, change)
         groups = (
             ServerMethods(self._watching, self._reloader.reload, self._ending.begin, self._restart, config_path),
             SearchMethod(reads, health, MemorySearch(self._knowledge, self._embedding)),
             MatchingFilesMethod(reads, health),
             SubscriptionMethods(reads, self._notifier, health),
-            RootMethods(reads, health, worker, self._reloader.reload, config_path),
+            RootMethods(reads, health, worker, reload, config_path),
             IndexMethods(reads, index.store, roots, runs, audits),
             FileMethods(reads, roots, worker),
             FileSearch(reads),

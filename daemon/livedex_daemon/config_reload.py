@@ -196,7 +196,7 @@ class Reloader:
     async def _reload_quietly(self) -> None:
         former = self._current.fault
         try:
-            await self.reload(again=self._state_of_file() != self._seen)
+            await self.reload(again=False)
         except Unavailable as error:
             log.warning("reload_waits", extra={"cause": error.message})
         except ConfigInvalid as error:
@@ -208,14 +208,15 @@ class Reloader:
     async def reload(self, *, again: bool = True) -> None:
         """Read and apply the file. Raises ConfigInvalid with ``data.faults``; then the former configuration stays.
 
-        ``again``: a client asks, or the file was saved; then plugins that failed are tried again.
+        ``again``: try plugins that failed again, although the file was not saved since it was last read.
         """
         async with self._lock:
             with supervisor.reloading():
                 await self._reload(again)
 
     async def _reload(self, again: bool) -> None:
-        self._seen = self._state_of_file()
+        former, self._seen = self._seen, self._state_of_file()
+        again |= former != self._seen
         try:
             config = await in_daemon_thread(self._load, "configuration")
         except ConfigInvalid as error:

@@ -162,3 +162,18 @@ if "livedex_daemon" in sys.orig_argv:
     from livedex_daemon.plugin_host import plugin_check
     plugin_check.CHECK_S = 1.0
 """
+
+
+def test_adding_a_root_loads_one_that_raised_once(
+    home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
+) -> None:
+    loads = tmp_path / "loads"
+    code = f"with open({str(loads)!r}, 'a') as file:\n    file.write('x')\n1 / 0\n"
+    write(tmp_path / "plugins", "slow", code)
+    with start_daemon(configuration(tmp_path / "plugins")).client() as client:
+        client.server_reload()
+        before = len(loads.read_text())
+        add_root(client, tree)
+        assert len(loads.read_text()) == before + 1
+        client.server_reload()
+        assert len(loads.read_text()) == before + 2
