@@ -300,7 +300,7 @@ class App:
                 task.start()
             self._reports.ready()
             log.info("daemon_started", extra={"pid": os.getpid()})
-            logs.adopt_stderr(self._locations.log_path)
+            logs.adopt_stderr()
             stopped = asyncio.create_task(self._stopping.wait())
             await asyncio.wait([beginning, stopped], return_when=asyncio.FIRST_COMPLETED)
             if beginning.done():

@@ -101,6 +101,13 @@ DEFECTS = (
         f"{DISK}::test_a_log_without_room_at_the_start",
     ),
     Defect(
+        "prints-not-rotated",
+        "what a plugin prints in the daemon fills the disk past the rotation of the log",
+        "livedex_daemon/process/logs.py",
+        (("                self._lead_stderr_to(handle)\n", "                pass\n"),),
+        "tests/daemon/process/test_logs.py::test_what_is_printed_to_stderr_is_rotated_with_it",
+    ),
+    Defect(
         "log-not-tried-again",
         "a log that could not be written is not tried again before the next event",
         "livedex_daemon/app.py",

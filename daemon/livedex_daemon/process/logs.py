@@ -29,7 +29,7 @@ class LogFile(logging.handlers.RotatingFileHandler):
     it was removed or renamed by another program.
 
     Lines that cannot be written are counted, and given to ``elsewhere`` if it is not None. ``fault`` says why the last
-    one could not be written; None if it could.
+    one could not be written; None if it could. What a plugin or a library prints to an adopted stderr is rotated too.
     """
 
     def __init__(self, path: str, elsewhere: logging.Handler | None) -> None:
@@ -38,10 +38,15 @@ class LogFile(logging.handlers.RotatingFileHandler):
         self._elsewhere = elsewhere
         self._lost = 0
         self._is_trial = False
+        self._adopted: os.stat_result | None = None  # the file that stderr was led to
 
     def try_again(self) -> None:
-        """If the last line could not be written, try to write how many were lost. Make a missing folder again."""
+        """If the last line could not be written, try to write how many were lost. Make a missing folder again.
+
+        Rotate a log that only what is printed to stderr has filled.
+        """
         if self.fault is None:
+            self._rotate_printed()
             return
         with contextlib.suppress(Unavailable):
             make_private(os.path.dirname(self.baseFilename))
@@ -53,6 +58,28 @@ class LogFile(logging.handlers.RotatingFileHandler):
             self._is_trial = True
             self.handle(record)
             self._is_trial = False
+
+    def adopt_stderr(self) -> None:
+        """Lead stderr to the log from now on. Raises OSError."""
+        with self.lock or contextlib.nullcontext():
+            if self.stream is None or self._is_gone():
+                self._drop_stream()
+                self.stream = self._open()
+            self._lead_stderr_to(self.stream.fileno())
+
+    def _lead_stderr_to(self, handle: int) -> None:
+        os.dup2(handle, 2)
+        self._adopted = os.fstat(handle)
+
+    def _rotate_printed(self) -> None:
+        with self.lock or contextlib.nullcontext(), contextlib.suppress(OSError):
+            if self._adopted is None:
+                return
+            if self._is_gone():
+                self._drop_stream()
+            elif os.fstat(2).st_size >= self.maxBytes:
+                self.doRollover()
+            self.stream = self.stream or self._open()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one line."""
@@ -82,6 +109,9 @@ class LogFile(logging.handlers.RotatingFileHandler):
         handle = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         if stat.S_ISREG(os.fstat(handle).st_mode):  # a link may lead to a device, which is not ours to change
             os.fchmod(handle, 0o600)
+        with contextlib.suppress(OSError):  # a plugin may have put anything in its place
+            if self._adopted is not None and os.path.samestat(self._adopted, os.fstat(2)):
+                self._lead_stderr_to(handle)
         return open(handle, "a", encoding="utf-8", errors="backslashreplace")
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
@@ -134,7 +164,7 @@ async def keep_trying() -> None:
             file.try_again()
 
 
-def adopt_stderr(path: str) -> None:
+def adopt_stderr() -> None:
     """Redirect stderr to the log once the client that started the daemon no longer reads it.
 
     That client passes an unlinked file as stderr, to read why the start failed. If there can be no log, nothing more is
@@ -145,12 +175,15 @@ def adopt_stderr(path: str) -> None:
     except OSError:  # a plugin closed it
         return
     if is_unlinked:
+        file = log_file()
         try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            if file is None:
+                raise OSError("there is no log")
+            file.adopt_stderr()
         except OSError:
             handle = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-        os.dup2(handle, 2)
-        os.close(handle)
+            os.dup2(handle, 2)
+            os.close(handle)
 
 
 def set_level(level: str) -> None:

@@ -53,6 +53,35 @@ def test_it_is_rotated_and_private(tmp_path: Path) -> None:
     assert found == list(range(found[0], 400)), "the last ones, each once and in order"
 
 
+PRINTS = """
+import logging, os, sys, tempfile
+from livedex_daemon.process import logs
+path, writes_lines = sys.argv[1], sys.argv[2] == "lines"
+logs.MAX_BYTES = 10_000
+file = logs.set_up(path, "info")
+logging.getLogger("livedex.test").info("begins")
+with tempfile.TemporaryFile() as client:
+    os.dup2(client.fileno(), 2)
+logs.adopt_stderr()
+for number in range(100):
+    os.write(2, b"p" * 4_000 + b"\\n")
+    logging.getLogger("livedex.test").info("numbered") if writes_lines else file.try_again()
+    if number == 50:
+        os.unlink(path)
+os.write(2, b"the last words")
+"""
+
+
+@pytest.mark.parametrize("way", ["lines", "ticks"])
+def test_what_is_printed_to_stderr_is_rotated_with_it(tmp_path: Path, way: str) -> None:
+    path = tmp_path / "livedex.log"
+    subprocess.run([sys.executable, "-c", PRINTS, str(path), way], stdin=subprocess.DEVNULL, check=True)
+    files = sorted(tmp_path.iterdir())
+    assert 1 < len(files) <= 1 + logs.BACKUPS
+    assert all(file.stat().st_size < 20_000 for file in files)
+    assert path.read_bytes().endswith(b"the last words")
+
+
 def test_on_a_full_disk_lines_go_to_stderr(tmp_path: Path) -> None:
     path = tmp_path / "livedex.log"
     elsewhere = write(path, 1 << 20, 1000, elsewhere=True)
