@@ -80,7 +80,7 @@ def reap(db: apsw.Connection, clock: LeaseClock, limits: ExchangeConfig) -> None
             db.execute("INSERT INTO waiting VALUES (?, ?)", (topic, message_id))
             add(db, topic, active=-1, waiting=1)
         else:
-            publish_dead(db, message_id, attempt, "each of its workers was lost")
+            publish_dead(db, message_id, attempt, "each of its workers was lost, or gave it back")
             add(db, topic, active=-1, dead=1)
             finish_tracked(db, message_id)
 

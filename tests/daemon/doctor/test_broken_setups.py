@@ -128,6 +128,13 @@ def damage_a_page(setup: Setup) -> None:
         file.write(b"\xa5" * 4096 * 5)
 
 
+def dead_letter(setup: Setup) -> None:
+    with closing(Queue(setup.home.data / "exchange.db", max_attempts=1)) as queue:
+        queue.publish("work", "poison")
+        queue.renew(queue.claim("work"), lease_s=0)
+        queue.check("1")
+
+
 def newer_memory(setup: Setup) -> None:
     KnowledgeStore(str(setup.home.data / "knowledge.db")).close()
     with closing(apsw.Connection(str(setup.home.data / "knowledge.db"))) as db:
@@ -182,6 +189,7 @@ BROKEN = (
     Broken(
         "a folder in the place of the messages", lambda s: s.data_folder("exchange.db"), "exchange", "failed", "not a"
     ),
+    Broken("a message that no worker finished", dead_letter, "exchange", "warning", "1 message in work.dead"),
     Broken("agent memory of a newer livedex", newer_memory, "memory", "failed", "newer livedex"),
     Broken("a file in the socket's place", lambda s: s.home.socket.touch(), "socket", "failed", "not a socket"),
     Broken("a path too long", lambda s: s.patch.setenv("LIVEDEX_SOCKET", "/" + "x" * 200), "socket", "failed", "limit"),
