@@ -136,6 +136,7 @@ def _seconds(text: str | None, otherwise: int) -> float:
 @given(
     FILTERS, TERMS, st.sampled_from(["", "walrus", "tusk", "unique7 tusk", "zebra"]), st.sampled_from(["chunk", "file"])
 )
+@example({}, ["path:a", "path:/a"], "walrus", "file")  # a slash is no sign of code
 @settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_filters_equal_a_model(
     corpus: Corpus, params: dict[str, Any], terms: list[str], words: str, group: str

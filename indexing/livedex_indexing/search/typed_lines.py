@@ -34,7 +34,7 @@ def answer_typed_lines(
     them DeadlinePassed.
     """
     query, _ = run.request.parsed()
-    text = query.text if query.terms else run.request.query.strip()
+    text = run.request.text_as_typed()
     if not text or (query.terms and (query.excluded or query.phrases)):  # with terms, these are no text
         return None
     try:

@@ -143,7 +143,7 @@ class WordSearch:
 
         What has a corrected name has it as corrected, not as typed.
         """
-        text = self._run.request.query
+        text = self._run.request.text_as_typed()
         firsts = self._found_by_words
         if not firsts:
             return True

@@ -89,6 +89,13 @@ def test_words_answer_where_they_find_what_was_typed(app: Indexed, query: str) -
     assert answer.hits and answer.mode == "keyword" and not answer.warnings
 
 
+def test_terms_are_no_part_of_what_was_typed(index: Indexed) -> None:
+    index.write("root/a/one.txt", "a walrus\n")
+    index.write("root/a/walrus.txt", "nothing of it\n")
+    answer = index.ask("walrus path:a path:/a")
+    assert ({hit["relative_path"] for hit in answer.hits}, answer.mode) == ({"a/one.txt", "a/walrus.txt"}, "keyword")
+
+
 @pytest.mark.parametrize("params", [{"mode": "keyword"}, {"languages": ["c"]}, {"globs": ["*.txt"]}])
 def test_filters_and_the_mode_hold(app: Indexed, params: dict[str, Any]) -> None:
     assert app.ask("eepwalk", **params).hits == []
