@@ -88,10 +88,10 @@ class SearchRequest(msgspec.Struct, frozen=True):
         )
         return query, parsed.cut
 
-    def text_as_typed(self) -> str:
-        """Return the text that lines may have: the query without its terms, or all of it if it has none."""
-        query, _ = self.parsed()
-        return query.text if query.terms else self.query.strip()
+    def text_as_typed(self, parsed: Query) -> str:
+        """Return the text that lines may have: the query without its terms, or all of it if it has none. ``parsed``: of
+        `parsed`."""
+        return parsed.text if parsed.terms else self.query.strip()
 
     def refuse_contradictions(self) -> None:
         """Raise InvalidParams for params that exclude each other."""

@@ -34,7 +34,7 @@ def answer_typed_lines(
     them DeadlinePassed.
     """
     query, _ = run.request.parsed()
-    text = run.request.text_as_typed()
+    text = run.request.text_as_typed(query)
     if not text or (query.terms and (query.excluded or query.phrases)):  # with terms, these are no text
         return None
     try:

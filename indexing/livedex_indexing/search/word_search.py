@@ -85,6 +85,7 @@ class WordSearch:
         self._counts_of = counts_of
         self._counts = WordCounts(-1)  # those of the snapshot's generation, once it is known
         self._query, self._cut = run.request.parsed()
+        self._text = run.request.text_as_typed(self._query)
         self._place = typed_place(run.request.query)
         self._plain: PlainReading | None = None  # set where the query was read so
         self._continuations: Continuations = {}  # in all files that pass the filters, whatever words are excluded
@@ -143,8 +144,7 @@ class WordSearch:
 
         What has a corrected name has it as corrected, not as typed.
         """
-        text = self._run.request.text_as_typed()
-        firsts = self._found_by_words
+        text, firsts = self._text, self._found_by_words
         if not firsts:
             return True
         if self._run.request.typing:
@@ -154,7 +154,7 @@ class WordSearch:
         if not may_be_pasted(text) or (has_typed and not compiled.respelt):
             return False
         tokens = self._reader.tokens(text)
-        is_word = len(tokens) == 1 and text.strip().isalnum()
+        is_word = len(tokens) == 1 and text.isalnum()
         return not (is_word and self._reader.one(IN_USE, (f'"{tokens[0]}"',)))
 
     def _read_and_find(self) -> tuple[CompiledQuery, _Found]:
