@@ -237,7 +237,7 @@ DEFECTS = (
         "damage-forgotten-by-the-next-call",
         "a call that does not touch the damage of a file of messages takes the warning away",
         "livedex_daemon/answer/exchange_thread.py",
-        (("(self._damaged is None or self._damaged != self._state_of_file())", "True"),),
+        (("(self._damaged is None or self._damaged != file_stamp(self._path))", "True"),),
         "tests/system/test_exchange.py::test_damage_that_not_every_call_touches_stays_named",
     ),
     Defect(

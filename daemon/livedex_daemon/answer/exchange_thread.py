@@ -7,7 +7,6 @@ process has written to it, and when a lease ends. A file that cannot be used has
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -21,6 +20,7 @@ from livedex_daemon.precious.precious_database import DatabaseDamaged, DatabaseU
 from livedex_daemon.process import tick
 from livedex_daemon.process.lasting_threads import LastingThreads
 from livedex_ipc.errors import Unavailable
+from livedex_ipc.file_stamp import Stamp, file_stamp
 
 TIDY_EVERY_S: Final = 600.0
 
@@ -41,7 +41,7 @@ class ExchangeThread:
         self._exchange: Exchange | None = None  # for that thread alone
         self._tidied_at = 0.0
         self._checking: Future[object] | None = None
-        self._damaged: tuple[int, int, int] | None = None  # the state of the file in which damage was found
+        self._damaged: Stamp = None  # of the file in which damage was found
         self.fault: DatabaseUnusable | None = None
         self.waiters = Waiters(path)
 
@@ -55,9 +55,9 @@ class ExchangeThread:
         except DatabaseUnusable as error:
             self.fault = type(error)(error.message, error.data)  # the error itself keeps the call, and its message
             if isinstance(error, DatabaseDamaged):
-                self._damaged = self._state_of_file()
+                self._damaged = file_stamp(self._path)
             raise
-        if self.fault is not None and (self._damaged is None or self._damaged != self._state_of_file()):
+        if self.fault is not None and (self._damaged is None or self._damaged != file_stamp(self._path)):
             self.fault = self._damaged = None
         return result
 
@@ -67,19 +67,12 @@ class ExchangeThread:
         self._exchange.limits = self._current.config.exchange
         return self._exchange
 
-    def _state_of_file(self) -> tuple[int, int, int] | None:
-        try:
-            found = os.stat(self._path)
-        except OSError:
-            return None
-        return found.st_ino, found.st_size, found.st_mtime_ns
-
     async def keep_checking(self) -> None:
         """Read a little of the file at the tick after it changed: nobody may call while it is lost."""
-        checked: tuple[int, int, int] | None = None
+        checked: Stamp = None
         while True:
             await tick.tick()
-            state = self._state_of_file()
+            state = file_stamp(self._path)
             if state is None:
                 self.fault = self._damaged = None
             elif (state != checked or self.fault is not None) and (self._checking is None or self._checking.done()):

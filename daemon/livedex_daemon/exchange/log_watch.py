@@ -5,14 +5,13 @@ Invariant: a commit that leaves the log's size and time as they were is noticed 
 
 from __future__ import annotations
 
-import os
 import time
 from typing import Final
 
+from livedex_ipc.file_stamp import Stamp, file_stamp
+
 RECHECK_S: Final = 0.25  # how soon those who wait notice what another process wrote
 FULL_RECHECK_S: Final = 5.0
-
-Stamp = tuple[int, int, int] | None
 
 
 class LogWatch:
@@ -26,15 +25,8 @@ class LogWatch:
 
     def may_have_changed(self) -> bool:
         """Whether the file may have changed since the last call that returned True."""
-        found, now = self._stamp(), time.monotonic()
+        found, now = file_stamp(self._log), time.monotonic()
         if found == self._seen and now < self._look_at:
             return False
         self._seen, self._look_at = found, now + FULL_RECHECK_S
         return True
-
-    def _stamp(self) -> Stamp:
-        try:
-            found = os.stat(self._log)
-        except OSError:
-            return None
-        return found.st_ino, found.st_size, found.st_mtime_ns

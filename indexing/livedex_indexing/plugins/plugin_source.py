@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from livedex_indexing.plugins import owned_files
+from livedex_ipc.file_stamp import Stamp, file_stamp
 
 GROUP = "livedex.plugins"
 SELECTION = "LIVEDEX_LOAD_PLUGINS"
@@ -32,7 +33,7 @@ class PluginSource(NamedTuple):
     target: str
     stamp: str
     refused: str | None = None
-    installed: tuple[tuple[int, int, int] | None, ...] = ()
+    installed: tuple[Stamp, ...] = ()
 
 
 def selected(env: Mapping[str, str]) -> frozenset[str] | None:
@@ -133,16 +134,8 @@ def _of_distribution(data: bytes, path: str, distribution: str) -> Iterator[Plug
             owned_files.check_path(package if os.path.isdir(package) else folder)
         except (owned_files.Refused, OSError) as fault:
             refused = _reason(fault)
-        installed = tuple(map(_state, (path, f"{package}.py", os.path.join(package, "__init__.py"))))
+        installed = tuple(map(file_stamp, (path, f"{package}.py", os.path.join(package, "__init__.py"))))
         yield PluginSource(name, "entry_point", target.strip(), distribution, refused, installed)
-
-
-def _state(path: str) -> tuple[int, int, int] | None:
-    try:
-        found = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _reason(fault: Exception) -> str:
