@@ -31,6 +31,7 @@ class AsyncClient(AsyncMethodCalls):
         self._on_progress: dict[int, OnProgress] = {}
         self._notifications: asyncio.Queue[tuple[str, Any] | None] = asyncio.Queue()
         self._lost: LivedexError | None = None
+        self._refusal: LivedexError | None = None  # the last error that names no request
         self._task = asyncio.get_running_loop().create_task(self._read(), name="livedex client")
 
     async def __aenter__(self) -> AsyncClient:
@@ -48,6 +49,7 @@ class AsyncClient(AsyncMethodCalls):
 
     async def close(self) -> None:
         """Close the connection. A second call does nothing."""
+        self._lost = self._lost or Unavailable("this connection was closed: connect again")
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
         self._writer.close()
@@ -128,10 +130,8 @@ class AsyncClient(AsyncMethodCalls):
         except (OSError, ValueError):
             pass  # a broken connection; or an answer that is none, after which nothing can be trusted
         finally:
-            self._lost = self._lost or _gone()
-            for answered in self._waiting.values():
-                if not answered.done():
-                    answered.set_exception(self._lost)
+            self._lost = self._lost or self._refusal or _gone()
+            self._end_all(self._lost)
             self._notifications.put_nowait(None)
 
     def _take(self, message: Mapping[str, Any]) -> None:
@@ -144,11 +144,19 @@ class AsyncClient(AsyncMethodCalls):
         elif not message["method"].startswith("$/"):
             self._notifications.put_nowait((message["method"], message.get("params") or {}))
 
+    def _end_all(self, error: LivedexError) -> None:
+        for answered in self._waiting.values():
+            if not answered.done():
+                answered.set_exception(error)
+
     def _answer(self, message: Mapping[str, Any]) -> None:
         number = message.get("id")
-        if number is None and "error" in message:  # the daemon refuses this client, and closes
-            self._lost = from_wire(message["error"])
+        if number is None and "error" in message:
+            # It refuses this client, and closes; or it could not read one of the requests, and cannot say which.
+            self._refusal = from_wire(message["error"])
+            self._end_all(self._refusal)
             return
+        self._refusal = None
         answered = self._waiting.get(number) if isinstance(number, int) else None
         if answered is None or answered.done():
             return

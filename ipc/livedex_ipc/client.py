@@ -110,8 +110,10 @@ class Client(MethodCalls):
 
         Raises the daemon's error as its LivedexError subclass; TimedOut after ``timeout_s`` (the request is cancelled,
         and the connection stays usable if the daemon has taken the whole request); Unavailable when the daemon closes
-        the connection.
+        the connection, or it was closed before.
         """
+        if self._sock.fileno() < 0:
+            raise Unavailable("this connection was closed: connect again")
         self._last_id += 1
         request: dict[str, object] = {"jsonrpc": "2.0", "id": self._last_id, "method": method}
         if on_progress is not None:
@@ -119,8 +121,10 @@ class Client(MethodCalls):
         if params:
             request["params"] = params
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        is_sent = False
+        is_sent: bool | None = False  # None: perhaps a part of it
         try:
+            _left(deadline)
+            is_sent = None
             self._send(request, deadline)
             is_sent = True
             if on_wait is not None and not self._buffer:
@@ -131,7 +135,7 @@ class Client(MethodCalls):
         except TimeoutError:
             if is_sent:
                 self._cancel()
-            else:
+            elif is_sent is None:
                 self.close()  # what followed half a request would be taken for its rest
             raise TimedOut(f"{method} was not answered in {timeout_s:g} s") from None
         except OSError as error:
@@ -318,4 +322,4 @@ def _left(deadline: float | None) -> float | None:
 
 
 def _gone(method: str) -> Unavailable:
-    return Unavailable(f"the daemon closed the connection before it answered {method}: ask again")
+    return Unavailable(f"the daemon closed the connection before it answered {method}: ask again, on a new connection")

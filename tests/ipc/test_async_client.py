@@ -11,7 +11,7 @@ import pytest
 from helpers.support import Daemon, Tree, add_root
 from helpers.threaded_server import Serving, serving
 from livedex_ipc.async_client import AsyncClient, connect_async
-from livedex_ipc.errors import InvalidParams, MethodNotFound, NoDaemon, NotFound, TimedOut, Unavailable
+from livedex_ipc.errors import InvalidParams, MethodNotFound, NoDaemon, NotFound, ParseError, TimedOut, Unavailable
 
 
 @pytest.fixture
@@ -56,6 +56,25 @@ def test_an_error_is_raised_as_its_class(server: Serving) -> None:
             await client.call("no/such")
         with pytest.raises(InvalidParams):
             await client.call("test/echo", {"txt": "x"})
+
+    with_client(server.path, body)
+
+
+def test_a_request_that_the_daemon_cannot_read_ends_and_the_connection_stays(server: Serving) -> None:
+    async def body(client: AsyncClient) -> None:
+        for number in (float("nan"), 10**30):
+            with pytest.raises(ParseError, match="number|digits"):
+                await client.call("test/echo", {"text": number})
+            assert await client.call("test/echo", {"text": "x"}) == {"text": "x"}
+
+    with_client(server.path, body)
+
+
+def test_a_closed_client_says_so(server: Serving) -> None:
+    async def body(client: AsyncClient) -> None:
+        await client.close()
+        with pytest.raises(Unavailable, match="this connection was closed: connect again"):
+            await client.call("server/ping")
 
     with_client(server.path, body)
 

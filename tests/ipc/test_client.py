@@ -63,6 +63,19 @@ def test_past_its_time_a_call_is_cancelled_and_the_connection_stays(client: Clie
     assert client.call("test/echo", {"text": "x"}, timeout_s=20) == {"text": "x"}
 
 
+def test_a_call_without_time_sends_nothing_and_the_connection_stays(client: Client) -> None:
+    for timeout_s in (0, -1):
+        with pytest.raises(TimedOut, match="server/ping was not answered in"):
+            client.call("server/ping", timeout_s=timeout_s)
+    assert client.call("server/ping") == {}
+
+
+def test_a_closed_client_says_so(client: Client) -> None:
+    client.close()
+    with pytest.raises(Unavailable, match="this connection was closed: connect again"):
+        client.call("server/ping")
+
+
 def test_nothing_follows_half_a_request() -> None:
     ours, theirs = socket.socketpair()
     received = bytearray()
@@ -81,7 +94,7 @@ def test_nothing_follows_half_a_request() -> None:
     with ReadAtLast(ours) as connected, theirs:
         with pytest.raises(TimedOut):
             connected.call("test/echo", {"text": "x" * 3_000_000}, timeout_s=0.05)
-        with pytest.raises(Unavailable, match="ask again"):
+        with pytest.raises(Unavailable, match="closed: connect again"):
             connected.call("server/ping", timeout_s=5)
         connected.close()
         if not reader.ident:

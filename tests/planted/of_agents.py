@@ -145,8 +145,15 @@ DEFECTS: tuple[Defect, ...] = (
         "call-waits-for-a-dead-daemon",
         "a call of the asyncio client waits for ever when the daemon is killed",
         "livedex_ipc/async_client.py",
-        (("                    answered.set_exception(self._lost)\n", "                    str(answered)\n"),),
+        (("            self._end_all(self._lost)\n", ""),),
         f"{CLIENT}::test_a_daemon_that_goes_away_ends_every_call",
+    ),
+    Defect(
+        "call-waits-for-an-answer-without-id",
+        "a call of the asyncio client that the daemon cannot read waits for ever, and no other call works any more",
+        "livedex_ipc/async_client.py",
+        (("            self._end_all(self._refusal)\n", "            self._lost = self._refusal\n"),),
+        f"{CLIENT}::test_a_request_that_the_daemon_cannot_read_ends_and_the_connection_stays",
     ),
     Defect(
         "message-published-twice",
