@@ -63,7 +63,7 @@ def test_an_error_is_raised_as_its_class(server: Serving) -> None:
 def test_a_request_that_the_daemon_cannot_read_ends_and_the_connection_stays(server: Serving) -> None:
     async def body(client: AsyncClient) -> None:
         for number in (float("nan"), 10**30):
-            with pytest.raises(ParseError, match="number|digits"):
+            with pytest.raises(ParseError, match=r"number|digits"):
                 await client.call("test/echo", {"text": number})
             assert await client.call("test/echo", {"text": "x"}) == {"text": "x"}
 
