@@ -38,13 +38,15 @@ def _fish_quote(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def _titles() -> str:
-    return " | ".join(_quote(title) for title, _ in _places() if " " in title)
+def _titles() -> list[str]:
+    """Return the commands below ``livedex``, without ``help``: after it, the same words are offered as without it."""
+    return [title for title, _ in _places() if title not in ("livedex", "livedex help")]
 
 
 def _valued(command: Command) -> Iterator[tuple[str, Option]]:
     """Return (flag, option) for each spelling of each option that takes a value."""
-    return ((flag, option) for option in command.options if option.metavar for flag in option.flags)
+    options = (*command.options, *GLOBAL_OPTIONS)
+    return ((flag, option) for option in options if option.metavar for flag in option.flags)
 
 
 # What bash and zsh write alike.
@@ -110,6 +112,10 @@ _livedex_values() {
 _livedex() {
     local cur=${words[CURRENT]} prev=${words[CURRENT-1]} where=livedex ended= i
     local -a offers
+    if [[ $cur == --*=* ]]; then
+        prev=${cur%%=*} cur=${cur#*=}
+        compset -P '*='
+    fi
     for ((i = 2; i < CURRENT; i++)); do
         [[ ${words[i]} == -- ]] && ended=1
         case "$where ${words[i]}" in
@@ -183,7 +189,7 @@ def _case(pattern: str, action: str, indent: int = 12) -> str:
 def _filled(template: str, values: list[str], options: list[str], operands: list[str]) -> str:
     return (
         template.replace("@OFFERS@\n", _OFFERS)
-        .replace("@TITLES@", _titles())
+        .replace("@TITLES@", " | ".join(map(_quote, _titles())))
         .replace("@VALUES@", "\n".join(values))
         .replace("@OPTIONS@", "\n".join(options))
         .replace("@OPERANDS@", "\n".join(operands))
@@ -209,7 +215,7 @@ complete -c livedex -f
 
 
 def _fish() -> str:
-    titles = " ".join(_fish_quote(title) for title, _ in _places() if " " in title)
+    titles = " ".join(map(_fish_quote, _titles()))
     lines = [_FISH.replace("@TITLES@", titles).rstrip("\n")]
     for title, command in _places():
         at = f"complete -c livedex -n {_fish_quote(f'__livedex_at {_fish_quote(title)}')}"

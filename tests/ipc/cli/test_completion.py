@@ -76,9 +76,12 @@ def test_the_command_prints_the_script_and_starts_nothing(home: Home, name: str)
         (["livedex", "search", "x", "--mode", ""], ["auto", "keyword", "semantic", "hybrid", "exact", "regex"]),
         (["livedex", "search", "x", "--mode", "=", "k"], ["keyword"]),
         (["livedex", "search", "x", "--mode", "="], ["auto", "keyword", "semantic", "hybrid", "exact", "regex"]),
+        (["livedex", "search", "--color", ""], ["auto", "always", "never"]),
         (["livedex", "search", "--", "--m"], []),
         (["livedex", "search", "status", "r"], []),
         (["livedex", "completion", ""], ["bash", "zsh", "fish"]),
+        (["livedex", "help", "ro"], ["roots"]),
+        (["livedex", "help", "roots", ""], ["add", "remove", "list"]),
         (["livedex", "retrieve", ""], []),
     ],
 )
@@ -120,7 +123,17 @@ def test_fish_offers_what_fits_there(home: Home, canned: CannedDaemon, tmp_path:
 
     assert sorted(offered("livedex ")) == sorted(COMMANDS)
     assert sorted(offered("livedex roots ")) == ["add", "list", "remove"]
-    assert sorted(offered("livedex search x --mode ")) == ["auto", "exact", "keyword", "regex"]
+    assert sorted(offered("livedex search x --mode ")) == [
+        "auto",
+        "exact",
+        "hybrid",
+        "keyword",
+        "regex",
+        "semantic",
+    ]
+    assert offered("livedex search x --mode=k") == ["--mode=keyword"]
+    assert sorted(offered("livedex --color ")) == ["always", "auto", "never"]
+    assert sorted(offered("livedex help roots ")) == ["add", "list", "remove"]
     assert "/r/notes" in offered("livedex roots remove ")
 
 
@@ -149,6 +162,34 @@ def test_zsh_offers_what_fits_there(home: Home, canned: CannedDaemon, tmp_path: 
     }
     assert {"-n", "--mode", "--json"} <= offered("livedex", "search", "x", "-")
     assert "/r/my src" in offered("livedex", "roots", "remove", "")
+
+
+@pytest.mark.needs("zsh")
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("livedex sea", "livedex search"),
+        ("livedex search x --mode k", "livedex search x --mode keyword"),
+        ("livedex search x --mode=k", "livedex search x --mode=keyword"),
+        ("livedex --color al", "livedex --color always"),
+        ("livedex search x --in a", r"livedex search x --in a\ folder"),
+        ("livedex search x --in=a", r"livedex search x --in=a\ folder"),
+        ("livedex help ro", "livedex help roots"),
+        ("livedex search -- --m", "livedex search -- --m"),
+    ],
+)
+def test_zsh_completes_what_is_typed(home: Home, tmp_path: Path, typed: str, completed: str) -> None:
+    """In a terminal: Tab completes the line; Ctrl-A, Ctrl-E and Enter turn it into a command that prints it."""
+    (tmp_path / "a folder").mkdir()
+    program = r"""
+        zmodload zsh/zpty
+        zpty z zsh -f -i
+        zpty -w z 'PS1= M=@@; autoload -Uz compinit; compinit -u -D; eval "$(livedex completion zsh)"'
+        zpty -w -n z $1$'\t\x01print -r -- "$M<\x05>"\n'
+        zpty -r z seen $'*@@<*>\r\n*'
+        print -r -- $seen"""
+    seen = "\n".join(shell(home, ["zsh", "-f", "-c", program, "zsh", typed], tmp_path))
+    assert seen.rpartition("@@<")[2].rpartition(">")[0] == completed
 
 
 def test_a_daemon_that_does_not_answer_is_not_waited_for(home: Home) -> None:
