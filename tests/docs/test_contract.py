@@ -84,6 +84,24 @@ def test_defaults_are_those_documented() -> None:
             assert documented[key] == setting.default, key
 
 
+def limits_of(key: str) -> tuple[str, str] | None:
+    """Return the limits that the refusal of a value below all limits names; None if there are none."""
+    for value in (-1, "0ms"):
+        try:
+            SETTINGS[key].read(value)
+        except ValueError as fault:
+            named = re.match(r"must be (?:between|from) (\S+) (?:and|to) ([^\s,]+)", str(fault))
+            if named:
+                return named[1], named[2]
+    return None
+
+
+def test_limits_of_settings_are_those_documented() -> None:
+    rows = re.findall(r"^\| `(\w+\.\w+)` \| (\S+) \| ([^\s,|]+)", contract_text.page("configuration"), re.MULTILINE)
+    documented = {key: (least, most) for key, least, most in rows}
+    assert documented == {key: limits for key in SETTINGS if (limits := limits_of(key))}
+
+
 def test_error_codes_are_those_documented() -> None:
     assert set(contract_text.errors()) == {kind.code for kind in every_error()}
 
