@@ -31,7 +31,7 @@ VARIABLE = (
     (r"\d+ samples?", "N samples"),
     (r"pid \d+", "pid N"),
     (r'"(generation|waited_ms)":[\d.]+', r'"\1":N'),
-    (r"\b\d+(\.\d+)+\b", "N.N"),
+    (r"\b\d+(\.\d+){2,}\b", "N.N"),
     (r"[ \t]+", " "),
 )
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from helpers.answer_shapes import ANY, TIME, faults
-from helpers.support import Daemon, Home, Tree, add_root, wait_until
+from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, wait_until
 from livedex_ipc.client import Client
 from livedex_ipc.errors import InvalidParams, Unavailable
 
@@ -128,6 +129,9 @@ def test_the_command(home: Home, daemon: Daemon) -> None:
     assert [entry["id"] for entry in home.run_json("search", "commits", "--domain", "people")["knowledge"]] == [1]
     assert home.run("search", "commits", "--knowledge", "-l").returncode == 2
     assert "people" in run("stats")
+    without_stdin = ["sh", "-c", '"$0" knowledge add <&-', str(LIVEDEX)]
+    done = subprocess.run(without_stdin, env=home.env, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stderr == "livedex: content is missing: there is no stdin to read it from\n"
     assert run("delete", "1") == "entry 1 is deleted\n"
     assert run("delete", "1", code=1) == "there is no entry 1\n"
     answer: dict[str, Any] = json.loads(run("list", "--json", code=1))

@@ -132,7 +132,7 @@ class EmbeddingConfig:
     api_key_env: str = ""
     batch: int = 32
     timeout: float = 30.0
-    weight: float = 0.5
+    weight: float = 0.8
     fusion: str = "score"
 
 

@@ -22,7 +22,8 @@ def remedy(lines: list[str], line: int, column: int, reason: str) -> str:
         return f"delete the character U+{ord(character):04X}, which cannot be seen"
     if pair and "overwrite" in reason:
         return f"{pair[1]} is there twice (lines {_places(lines, line, pair[1])}): keep one"
-    if pair and "Invalid value" in reason and _PLAIN.match(pair[2]):
+    # `info` begins like `inf`, a number: then the value is read, and what follows is no end of a statement.
+    if pair and ("Invalid value" in reason or "statement" in reason) and _PLAIN.match(pair[2]):
         return f"write {pair[1]} = {_as_value(pair[2])}"
     if "'\\n'" in reason or "Unterminated" in reason:
         return "close the quote in its line"

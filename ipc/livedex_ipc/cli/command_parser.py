@@ -196,9 +196,9 @@ def _unknown_option(line: CommandLine, word: str, options: Iterable[Option], who
     typed = whole or word
     if not word.startswith("--") and len(typed) > 2 and line.command.operand is not None:
         inside = f" (in {whole})" if whole else ""
-        hint = f"; if {typed} is a word to search for: {line.title} -- {typed}"
-        is_query = line.command.operand.param == "query"
-        return _fault(line, f"{line.title} has no option {word}{inside}{hint if is_query else ''}", field=typed)
+        as_word = "word to search for" if line.command.operand.param == "query" else line.command.operand.name
+        hint = f"; if {typed} is a {as_word}: {line.title} -- {typed}"
+        return _fault(line, f"{line.title} has no option {word}{inside}{hint}", field=typed)
     # For the name of a param that no option has, such as --query-context, suggest the option that gives it.
     spellings = {"--" + option.param.replace("_", "-"): option.flags[-1] for option in known}
     spellings.update((flag, flag) for option in known for flag in option.flags)

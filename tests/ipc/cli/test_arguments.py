@@ -104,6 +104,9 @@ def test_a_word_with_a_dash_is_said_to_need_two() -> None:
         "livedex search has no option -a (in -lease); if -lease is a word to search for: livedex search -- -lease"
     )
     assert parsed("search", "--", "-lease").values == {"query": ["-lease"]}
+    assert refused("why", "-notes.md").message == (
+        "livedex why has no option -notes.md; if -notes.md is a PATH: livedex why -- -notes.md"
+    )
 
 
 def test_the_last_option_of_case_counts_as_in_ripgrep() -> None:

@@ -217,11 +217,11 @@ def _body(context: Context) -> str:
     return stdin_text() if given in (None, "-") else str(given)
 
 
-def stdin_text() -> str:
-    """Return all of stdin. Raises InvalidParams if it is not text."""
+def stdin_text(param: str = "body") -> str:
+    """Return all of stdin, the value of ``param``. Raises InvalidParams if it is not text."""
     if sys.stdin is None:
-        raise InvalidParams("body is missing: there is no stdin to read it from", {"field": "body"})
+        raise InvalidParams(f"{param} is missing: there is no stdin to read it from", {"field": param})
     try:
         return sys.stdin.buffer.read().decode("utf-8", "strict")
     except UnicodeDecodeError as error:
-        raise InvalidParams(f"body must be UTF-8 text: {error}", {"field": "body"}) from None
+        raise InvalidParams(f"{param} must be UTF-8 text: {error}", {"field": param}) from None

@@ -93,7 +93,7 @@ def stats(context: Context) -> int:
 
 def _remember(context: Context, method: str) -> int:
     given: str | None = context.values.get("content")
-    content = stdin_text() if given in (None, "-") else given
+    content = stdin_text("content") if given in (None, "-") else given
     result: AddedResult = _call(context, method, {"content": content})
 
     def render(answer: AddedResult) -> str:
