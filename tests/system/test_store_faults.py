@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FILES = 40
 NOTICED_S = 10.0  # the promise
+QUERIES: dict[str, dict[str, Any]] = {"search": {"query": "words", "limit": 100}, "search/files": {"query": "words"}}
 FLIPPED_STARTS = int(os.environ.get("LIVEDEX_FLIPPED_STARTS", "3"))
 
 
@@ -284,6 +285,18 @@ def test_an_audit_of_a_lost_index(indexed: Client, home: Home, lose: Callable[[P
         assert home.logs().count("index_lost") == losses
         assert indexed.call("index/audit", {})["differences"] == []
         assert len(found(indexed, "words")) == FILES
+
+
+@pytest.mark.parametrize("method", ["search", "search/files", "files/list", "files/find"])
+def test_an_answer_from_a_new_index_is_not_fresh_before_it_is_whole(indexed: Client, home: Home, method: str) -> None:
+    """The request itself finds the damage, after it waited for earlier changes, and is answered from the new file."""
+    index = home.data / "index.db"
+    checkpoint(index)
+    garbage_after_the_header(index)
+    answer = indexed.call(method, {"query": "d"} if method == "files/find" else QUERIES.get(method, {}))
+    complete = len(answer["hits" if method == "search" else "files"]) >= FILES
+    assert complete or (answer["fresh"], answer["reason"]) == (False, "rebuilding"), answer
+    assert home.logs().count("index_lost") == 1, "it was this request"
 
 
 def test_shared_memory_cut_short_costs_a_restart_and_nothing_else(

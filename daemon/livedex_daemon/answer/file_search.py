@@ -33,7 +33,6 @@ class FileSearch:
         return await timing.within(self._found(timing, params))
 
     async def _found(self, timing: Timing, params: FileFindParams) -> FileFindResult[FoundFile]:
-        state = await self._reads.freshen(timing, None)
         roots, ends = self._reads.root_paths(), timing.query_ends()
 
         def read(handle: ReadHandle, ended: threading.Event) -> FoundFiles:
@@ -47,5 +46,5 @@ class FileSearch:
                     sort=params["sort"],
                 )
 
-        found = await self._reads.reading(read, timing)
+        found, state = await self._reads.fresh(lambda: self._reads.reading(read, timing), timing, None)
         return {"files": found.files, "total": found.total, **fresh_fields(state)}

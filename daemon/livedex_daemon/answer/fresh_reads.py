@@ -145,6 +145,15 @@ class FreshReads:
         answer = SearchAnswer([], None, self._store.generation, used, [LATE_WARNING], Stale())
         return answer, FreshState(False, self.freshness.pending(), "deadline")
 
+    async def fresh(self, read: Callable[[], Awaitable[T]], timing: Timing, scope: Scope) -> tuple[T, FreshState]:
+        """Return the answer of ``read`` and its freshness. If it comes from a new index file, the wait said nothing."""
+        while True:
+            handle = self._readers.current
+            state = await self.freshen(timing, scope)
+            answer = await read()
+            if not state.fresh or self._readers.current is handle:
+                return answer, state
+
     async def settled(
         self, read: Callable[[], Awaitable[tuple[T, Stale]]], timing: Timing, scope: Scope
     ) -> tuple[T, FreshState]:
@@ -156,8 +165,7 @@ class FreshReads:
         self._priority.record_query()
         rounds, until = 0, float("inf")
         while True:
-            state = await self.freshen(timing, scope)
-            answer, stale = await read()
+            (answer, stale), state = await self.fresh(read, timing, scope)
             if stale.unreadable:
                 self._worker.could_not_read(stale.unreadable)
             self.freshness.inspect_again(stale)

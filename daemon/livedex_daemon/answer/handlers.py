@@ -31,7 +31,7 @@ from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.model import Chunk, FileRow, Place
 from livedex_indexing.path_text import display_path, path_fields
 from livedex_indexing.search import listing
-from livedex_indexing.search.listing import FileChunks, FileRecord, ListRequest
+from livedex_indexing.search.listing import FileChunks, FileList, FileRecord, ListRequest
 from livedex_indexing.store.database import IndexUnwritable
 from livedex_indexing.store.index_store import Store
 from livedex_indexing.store.read_pool import Reader
@@ -262,10 +262,13 @@ class FileMethods:
         root, scopes = path_bytes(params, "root"), await self._reads.scopes(params)
         root_id = None if root is None else (await self._reads.root_at(root)).id
         places = None if scopes is None else tuple(scopes[1])
-        state = await self._reads.freshen(timing, places)
         request = ListRequest(root_id, places, params["glob"], params["status"], params["limit"], params["offset"])
         roots = self._reads.root_paths()
-        found = await self._reads.read(lambda reader: listing.list_files(reader, request, roots), timing)
+
+        def read(reader: Reader) -> FileList:
+            return listing.list_files(reader, request, roots)
+
+        found, state = await self._reads.fresh(lambda: self._reads.read(read, timing), timing, places)
         return {"files": found.files, "total": found.total, **fresh_fields(state)}
 
     async def files_retrieve(self, call: Call, params: RetrieveParams) -> RetrieveResult[Chunk]:
@@ -327,8 +330,9 @@ class FileMethods:
         if found is None:
             reason = "no root contains it"
             return {**path_fields(path), "status": "outside", "reason": reason, "rule": None, "fresh": True}
-        state = await self._reads.freshen(timing, [(found[0].id, found[1])])
-        return {**await self._explain(*found, timing), "fresh": state.fresh}  # ``reason`` is the path's
+        place = (found[0].id, found[1])
+        explained, state = await self._reads.fresh(lambda: self._explain(*found, timing), timing, [place])
+        return {**explained, "fresh": state.fresh}  # ``reason`` is the path's
 
     async def _itself(self, path: bytes) -> bytes:
         """Return the path of the entry itself: for a link inside a root the link, for a link elsewhere its target."""
