@@ -81,6 +81,7 @@ class InotifyWatcher:
         self._sink = sink
         self._cookie_folder = os.fsencode(cookie_folder)
         self._cookie_wd: WatchDescriptor | None = None
+        self._cookie_fd: int | None = None  # the folder that is watched, though another one may be at its path now
         self._lock = threading.RLock()
         self._folders = WatchedFolders(self._let_go)
         self._placings: list[_Placing] = []
@@ -101,11 +102,13 @@ class InotifyWatcher:
             self._place_cookies(fd)
         except OSError:
             fd.release()
+            self._close_cookies()
             raise
         try:
             fd.start()
         except RuntimeError as error:
             fd.release()
+            self._close_cookies()
             raise OSError(errno.EAGAIN, str(error)) from error
         self._fd = fd
         self._mounts.start()
@@ -116,6 +119,7 @@ class InotifyWatcher:
             self._folders.clear()
             self._cookies.clear()
             self._queued.clear()
+            self._close_cookies()
         self._mounts.stop()
         if fd is not None:
             fd.stop()
@@ -125,12 +129,19 @@ class InotifyWatcher:
 
     def _place_cookies(self, fd: InotifyReader) -> None:
         os.makedirs(self._cookie_folder, mode=0o700, exist_ok=True)
+        folder = os.open(self._cookie_folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._close_cookies()
+        self._cookie_fd = folder
         for number in range(COOKIES):
             with contextlib.suppress(OSError):
-                os.close(
-                    os.open(self._cookie_folder + b"/%02d" % number, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-                )
+                flags = os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC
+                os.close(os.open(b"%02d" % number, flags, 0o600, dir_fd=folder))
         self._cookie_wd = fd.add_callback(self._cookie_folder, COOKIE_MASK, self, self._id)
+
+    def _close_cookies(self) -> None:
+        folder, self._cookie_fd = self._cookie_fd, None
+        if folder is not None:
+            os.close(folder)
 
     # -- placing watches: called by the worker, before it lists the folder
 
@@ -258,11 +269,12 @@ class InotifyWatcher:
     def _open_in_place(self, name: bytes) -> tuple[int, int] | None:
         # Open it for writing, so that another program that reads our folder (a backup) does not pass the barrier. On a
         # file system that became read-only, only a read-only open is possible.
-        path = self._cookie_folder + b"/" + name
+        if self._cookie_fd is None:
+            return None
         ways = ((os.O_WRONLY | os.O_CREAT, InotifyConstants.IN_CLOSE_WRITE), (os.O_RDONLY, _READ_ONLY))
         for flags, kind in ways:
             with contextlib.suppress(OSError):
-                return os.open(path, flags | os.O_CLOEXEC, 0o600), kind
+                return os.open(name, flags | os.O_CLOEXEC, 0o600, dir_fd=self._cookie_fd), kind
         return None
 
     # -- called by watchdog's reader thread

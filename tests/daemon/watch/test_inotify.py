@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import threading
 import time
@@ -257,6 +258,16 @@ def test_cookies_survive_their_folder_being_deleted(watcher: InotifyWatcher, tmp
         if watcher.barrier(answered.set) and answered.wait(0.2):
             return
     pytest.fail("no barrier after the cookies' folder was deleted")
+
+
+def test_cookies_survive_another_folder_in_place_of_theirs(watcher: InotifyWatcher, tmp_path: Path) -> None:
+    """A copy of livedex's folder was put in its place: what is written there raises no event here."""
+    shutil.copytree(tmp_path / "cookies", tmp_path / "copy")
+    (tmp_path / "cookies").rename(tmp_path / "moved")
+    (tmp_path / "copy").rename(tmp_path / "cookies")
+    pass_barrier(watcher)
+    shutil.rmtree(tmp_path / "moved")
+    pass_barrier(watcher)
 
 
 def test_an_overflow_is_reported_and_releases_barriers(watcher: InotifyWatcher, sink: Sink) -> None:
