@@ -181,7 +181,7 @@ DEFECTS = (
         "foreign-program-waited-for",
         "`livedex down` waits half a minute for a program that is no daemon",
         "livedex_ipc/cli/commands/up_command.py",
-        (("            may_be = is_daemon(pid)\n", "            may_be = True\n"),),
+        (("    may_be = isinstance(pid, int) and is_daemon(pid)\n", "    may_be = True\n"),),
         "tests/ipc/cli/test_foreign_answers.py::test_it_is_not_waited_for",
     ),
     Defect(

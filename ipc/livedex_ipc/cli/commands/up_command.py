@@ -24,8 +24,7 @@ _ANSWER_S = 60.0
 # After the first index: do not wait forever for a store that cannot be written or a file that keeps changing.
 _STALLED_S = 30.0
 _STOP_S = 30.0
-_EARLY_S = 5.0  # which is when a daemon has ended, as promised
-_GONE_S = 1.0  # for one that is just ending: it has no command line any more
+_FOREIGN_S = 1.0  # for what does not look like a daemon, although it says that it is one
 
 
 def up(context: Context) -> int:
@@ -105,15 +104,10 @@ def stop_daemon() -> int | None:
     """
     try:
         with connect(spawn=False) as client:
-            pid, foreign = _shut_down(client), client.stranger()
-        ended = has_ended(pid, _EARLY_S)
-        if not ended:
-            from livedex_ipc.cli.silent_daemon import is_daemon
-
-            may_be = is_daemon(pid)
-            ended = has_ended(pid, _STOP_S if may_be else _GONE_S)
-            if not may_be and not ended:
-                raise foreign
+            (pid, may_be), foreign = _shut_down(client), client.stranger()
+        ended = has_ended(pid, _STOP_S if may_be else _FOREIGN_S)
+        if not may_be and not ended:
+            raise foreign
     except (NoDaemon, TimedOut) as silence:
         from livedex_ipc.cli import silent_daemon
 
@@ -128,11 +122,15 @@ def stop_daemon() -> int | None:
     return pid
 
 
-def _shut_down(client: Client) -> int:
-    """Ask the daemon to end; return its pid."""
+def _shut_down(client: Client) -> tuple[int, bool]:
+    """Ask the daemon to end; return its pid, and whether that process is a livedex daemon."""
+    from livedex_ipc.cli.silent_daemon import is_daemon
+
     pid = client.who(WHO_S).get("pid")
+    # Read before it ends: a process that ends has no command line a moment before it is gone.
+    may_be = isinstance(pid, int) and is_daemon(pid)
     client.call("server/shutdown", timeout_s=WHO_S)
     client.refuse_nonsense()
     if not isinstance(pid, int):
         raise client.stranger()
-    return pid
+    return pid, may_be
