@@ -56,6 +56,7 @@ class World:
     """The vectors of a folder with one file, and two embedders to choose from."""
 
     def __init__(self, indexed: Indexed) -> None:
+        self.indexed = indexed
         self.former, self.new = Pairs("former"), Pairs("new")
         plugins = PluginHost({})
         register = plugins.registry.owned_by(BUILT_IN).register_embedder
@@ -78,6 +79,11 @@ class World:
     def use(self, embedder: str) -> None:
         self.config.config = parse(f'[embedding]\nembedder = "{embedder}"\n')
         self.vectors.changed()
+
+    def chunks_found(self) -> int:
+        """How many chunks a search finds by their vectors."""
+        found = self.vectors.vectors("words", 60.0)
+        return 0 if found is None else len(found.of_chunks.nearest(found.vector, 9))
 
     def replace_former_by(self, embedder: str) -> Callable[[], None]:
         """Return what has the former vectors replaced, and then fails as one that was closed does."""

@@ -80,8 +80,7 @@ class EmbeddingThread:
         if self.name is None:
             return None
         filling = self._next or self._used
-        filler = None if filling is None else filling.filler
-        known = self._unmade if filler is None else filler.pending
+        known = self._unmade if filling is None or filling.filler is None else filling.pending
         return known if self._looked == self._index.store.generation else max(known, 1)
 
     @property
@@ -222,6 +221,8 @@ class EmbeddingThread:
         if generation != self._compared_at and now - self._compared >= COMPARE_S:
             filling.compare()
             self._compared, self._compared_at = now, generation
+            if filling.pending:
+                return 0.0
         rest = getattr(filling.embedder, "rest", None)
         if rest is not None and rest(IDLE_S):
             return 2 * IDLE_S
@@ -282,6 +283,7 @@ class EmbeddingThread:
     def _drop_all(self) -> None:
         used, new = self._used, self._next
         self._used = self._next = None
+        self._looked = -1
         for one in {id(one): one for one in (used, new) if one is not None}.values():
             self._forget(one)
             one.close()

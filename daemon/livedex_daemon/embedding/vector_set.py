@@ -85,6 +85,11 @@ class VectorSet:
             self.store.sweep()
 
     @property
+    def pending(self) -> int:
+        """How many chunks have no vector yet, as far as is known."""
+        return 0 if self.filler is None else self.filler.pending
+
+    @property
     def usable(self) -> bool:
         """Whether a search may compare with these vectors."""
         return self.filler is not None and self._handle is self._readers.current

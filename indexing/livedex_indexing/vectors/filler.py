@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, Final
 
 from livedex_indexing.plugins import Embedder
+from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import ReadPool
 from livedex_indexing.vectors.chunk_texts import ContentTexts, read_texts, text_hash
 from livedex_indexing.vectors.text_embedding import TextEmbedding
@@ -18,12 +19,14 @@ from livedex_indexing.vectors.vector_store import ContentKey, VectorStore, all_c
 
 CONTENTS: Final = 64  # of one step, at most
 _BATCH: Final = 10_000
-_IN_USE = """SELECT id, hash, signature, first_chunk, chunks FROM contents
-             WHERE unused_since IS NULL AND chunks > 0 AND id > ?
-             AND (SELECT count(*) FROM files d INDEXED BY files_by_content WHERE d.content_id = contents.id
-                  AND d.root_id IN (SELECT id FROM roots WHERE missing_since IS NULL)) > 0
-             ORDER BY id LIMIT ?"""
-_KEPT = "SELECT id, hash, signature, first_chunk FROM contents WHERE id > ? ORDER BY id LIMIT ?"
+_IS_USED = """(unused_since IS NULL
+              AND (SELECT count(*) FROM files d INDEXED BY files_by_content WHERE d.content_id = contents.id
+                   AND d.root_id IN (SELECT id FROM roots WHERE missing_since IS NULL)) > 0)"""
+_IN_USE = f"""SELECT id, hash, signature, first_chunk, chunks FROM contents
+              WHERE chunks > 0 AND id > ? AND {_IS_USED} ORDER BY id LIMIT ?"""
+_KEPT = "SELECT id, hash, signature, first_chunk FROM contents WHERE chunks > 0 AND id > ? ORDER BY id LIMIT ?"
+_ADDED = f"SELECT id, chunks, {_IS_USED} FROM contents WHERE chunks > 0 AND id > ? ORDER BY id LIMIT ?"
+_BACK = f"SELECT id, chunks FROM contents WHERE id IN (SELECT value FROM json_each(?)) AND {_IS_USED}"
 
 
 class Filler:
@@ -44,6 +47,7 @@ class Filler:
         self._roots = roots
         self._size = batch
         self._waiting: dict[int, int] = {}  # chunks by content
+        self._absent: set[int] = set()  # contents without vectors that no present file has: they may come back
         self._last = -1  # the highest content seen
         self.pending = 0  # chunks that wait for their vectors, as far as is known
 
@@ -55,6 +59,7 @@ class Filler:
     def compare(self) -> None:
         """Compare all contents of the index with those that have vectors: note what is missing, drop what is gone."""
         waiting: dict[int, int] = {}
+        absent: set[int] = set()
         gone: list[int] = []
         seen = all_contents(self.store)
         with self._pool.connection() as reader, reader.snapshot():
@@ -64,18 +69,26 @@ class Filler:
                     gone.append(known.id)
                 if new is not None and not same and new[4] is not None:
                     waiting[new[0]] = new[4]
+                elif new is not None and not same:
+                    absent.add(new[0])
                 self._last = max(self._last, -1 if new is None else new[0])
         for start in range(0, len(gone), _BATCH):
             self.store.remove(gone[start : start + _BATCH])
-        self._waiting = waiting
+        self._waiting, self._absent = waiting, absent
         self._note_state()
 
     def look(self) -> None:
-        """Note the contents that were added since: cheap, for after each commit."""
-        with self._pool.connection() as reader:
-            for content_id, _, _, _, chunks in reader.rows(_IN_USE, (self._last, _BATCH)):
-                self._waiting[content_id] = chunks
+        """Note the contents that were added since, or came back: cheap, for after each commit."""
+        with self._pool.connection() as reader, reader.snapshot():
+            for content_id, chunks, is_used in _rows(reader, _ADDED, self._last):
                 self._last = content_id
+                if is_used:
+                    self._waiting[content_id] = chunks
+                else:
+                    self._absent.add(content_id)
+            back = dict(reader.rows(_BACK, (id_list(self._absent),))) if self._absent else {}
+        self._waiting |= back
+        self._absent -= back.keys()
         self.pending = sum(self._waiting.values())
 
     def step(self) -> bool:
@@ -88,6 +101,7 @@ class Filler:
             found = self._read(content_id)
             if found is None:
                 del self._waiting[content_id]  # it changed: another content takes its place
+                self._absent.add(content_id)
                 continue
             hashes = [text_hash(text) for text in found.texts]
             known = self.store.known(set(hashes))
@@ -117,8 +131,7 @@ class Filler:
             self.store.note("complete", 1)
 
 
-def _rows(reader: Any, sql: str) -> Iterator[tuple[Any, ...]]:
-    last = -1
+def _rows(reader: Any, sql: str, last: int = -1) -> Iterator[tuple[Any, ...]]:
     while rows := reader.rows(sql, (last, _BATCH)):
         yield from rows
         last = rows[-1][0]

@@ -1,0 +1,36 @@
+"""What the thread of vectors says is missing, and that it makes it, whenever it finds out."""
+
+from __future__ import annotations
+
+import pytest
+
+from helpers.embedding_world import World
+from helpers.support import wait_until
+from livedex_daemon.embedding import embedding_thread
+from livedex_indexing.vectors.filler import Filler
+
+QUERY_S = 60.0
+
+
+def test_what_only_a_comparison_finds_is_made_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding_thread, "COMPARE_S", 0.0)
+    monkeypatch.setattr(Filler, "look", lambda _filler: None)
+    world.indexed.write("root/b.txt", "other words\n")
+    world.vectors.changed()
+    wait_until(lambda: world.chunks_found() == 2, what="the vector of the new file")
+
+
+def test_vectors_that_are_lost_while_the_embedder_fails_are_pending(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding_thread, "AGAIN_S", (1000.0,))
+    found = world.vectors.vectors("words", QUERY_S)
+    world.former.fault = "no answer"
+    world.indexed.write("root/b.txt", "other words\n")
+    world.vectors.changed()
+    wait_until(lambda: world.vectors.fault, what="the fault")
+    assert found is not None and world.vectors.pending == 1
+    found.of_chunks.damaged = True
+    world.vectors.changed()
+    wait_until(lambda: found.of_chunks.closed, what="the end of the damaged vectors")
+    assert world.vectors.pending
