@@ -9,6 +9,8 @@ MODEL_CHANGE = "tests/system/test_model_change.py"
 SWITCHED = "tests/daemon/embedding/test_vectors_switched.py"
 ONE_BACKEND = "tests/daemon/backend/test_only_one_gets_vectors.py"
 AT_ONCE = "tests/indexing/backends/test_postgres_at_once.py"
+UNREADABLE = "tests/indexing/vectors/test_unreadable_vectors.py"
+WAITING = "tests/indexing/vectors/test_waiting_contents.py"
 
 DEFECTS = (
     Defect(
@@ -144,6 +146,55 @@ DEFECTS = (
         "livedex_indexing/vectors/vector_store.py",
         (("except DAMAGED:", "except ZeroDivisionError:"),),
         "tests/indexing/vectors/test_vectors.py::test_a_file_that_is_damaged_in_the_middle_is_made_again",
+    ),
+    Defect(
+        "unreadable-vectors-find-nothing",
+        "a search that cannot read the file of vectors answers as if nothing were near",
+        "livedex_indexing/vectors/nearest.py",
+        (("            if self.closed:\n", "            if True:\n"),),
+        f"{UNREADABLE}::test_one_that_was_cut_short",
+    ),
+    Defect(
+        "damaged-table-of-the-nearest",
+        "a damaged table of vec0 ends search by meaning until somebody removes the file",
+        "livedex_indexing/vectors/nearest.py",
+        (("(isinstance(fault, apsw.SQLError) and self._bits is None)", "False"),),
+        f"{UNREADABLE}::test_one_whose_table_of_the_nearest_is_damaged",
+    ),
+    Defect(
+        "half-a-table-of-the-nearest",
+        "a search finds only some of the near chunks while the table of vec0 is made again",
+        "livedex_indexing/vectors/nearest.py",
+        (("with db:  # a search sees", "if True:  # a search sees"),),
+        f"{UNREADABLE}::test_nothing_is_missed_while_it_is_made_again",
+    ),
+    Defect(
+        "removed-vectors-stay-away",
+        "a file of vectors that is removed under the daemon is not made again",
+        "livedex_daemon/embedding/embedding_thread.py",
+        (("(loss := one.store.loss()) is not None", "(loss := one.store.loss()) == 'overwritten'"),),
+        "tests/daemon/embedding/test_lost_vectors.py::test_one_that_was_removed_is_made_again",
+    ),
+    Defect(
+        "contents-that-come-back-are-missed",
+        "a file that gets its former contents back has no vectors, and none is said to be missing",
+        "livedex_indexing/vectors/filler.py",
+        ((" its place\n                self._absent.add(content_id)\n", "\n"),),
+        f"{WAITING}::test_a_content_that_comes_back_before_its_turn",
+    ),
+    Defect(
+        "only-some-new-contents",
+        "of many new files those beyond the first ten thousand get no vectors until something else changes",
+        "livedex_indexing/vectors/filler.py",
+        (("    while rows := reader.rows(sql, (last, _BATCH)):", "    if rows := reader.rows(sql, (last, _BATCH)):"),),
+        f"{WAITING}::test_more_than_are_read_at_once",
+    ),
+    Defect(
+        "comparison-without-effect",
+        "what a comparison of the whole index finds waits until something changes",
+        "livedex_daemon/embedding/embedding_thread.py",
+        (("            if filling.pending:\n", "            if False:\n"),),
+        "tests/daemon/embedding/test_vectors_pending.py::test_what_only_a_comparison_finds_is_made_at_once",
     ),
     Defect(
         "vectors-weigh-words",

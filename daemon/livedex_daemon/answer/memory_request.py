@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Final, Literal, NamedTuple
 
 from livedex_daemon.knowledge.agent_memory import AgentMemory
+from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.hits.answer_json import warning
-from livedex_indexing.search.meaning import Semantics, meaning_in_mode
+from livedex_indexing.search.meaning import Semantics, WithoutVectors, meaning_in_mode
 from livedex_ipc.memory_entry import EntryFields
 from livedex_ipc.wire_results import AnswerWarning
 
@@ -44,7 +45,10 @@ def searched(store: AgentMemory, request: MemoryRequest, semantics: Semantics, s
     meaning = meaning_in_mode(query, mode, semantics, seconds)
     if meaning.vectors is None:
         return MemoryAnswer(store.search(query, limit, domains), warnings=meaning.warnings)
-    found = store.search_by_meaning(query, limit, domains, meaning)
+    try:
+        found = store.search_by_meaning(query, limit, domains, meaning)
+    except EmbedderUnavailable as fault:
+        return searched(store, request, WithoutVectors(meaning.pending, str(fault)), seconds)
     if found is None:
         return searched(store, request, semantics, seconds)
     return MemoryAnswer(found.entries, meaning.mode, meaning.warnings, found.pending)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from operator import methodcaller
 from typing import Final, Protocol, TypeVar
 
+from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.plugins import Backend, VectorBackend, VectorModel
 from livedex_indexing.plugins.registry import described
 from livedex_indexing.vectors.nearest import VectorSource
@@ -79,6 +80,9 @@ class VectorFeed:
             self.fault = str(refused)
             self._due, self._at = True, time.monotonic() + self._pause_s
             self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
+            return
+        except EmbedderUnavailable:  # our own cannot be read
+            self._due, self._at = True, time.monotonic() + FIRST_PAUSE_S
             return
         except BaseException:
             self._due = True

@@ -23,11 +23,11 @@ from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process.supervision import SupervisedThread
 from livedex_daemon.watch.root_table import Roots
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, EmbeddingSettings, settings_of
-from livedex_indexing.plugins import EMBEDDER
+from livedex_indexing.plugins import EMBEDDER, Embedder
 from livedex_indexing.search.meaning import Fusion, Vectors
 from livedex_indexing.store.database import DAMAGED
 from livedex_indexing.vectors import vector_database
-from livedex_indexing.vectors.nearest import VectorSource
+from livedex_indexing.vectors.nearest import LOST, VectorSource
 from livedex_indexing.vectors.token_frequencies import chunks_in
 from livedex_indexing.vectors.vector_database import SqliteVecMissing
 from livedex_ipc.errors import LivedexError
@@ -93,8 +93,8 @@ class EmbeddingThread:
     @property
     def gateways(self) -> list[tuple[str, int]]:
         """The hosts that texts are sent to, and how many bytes were sent to each since the start."""
-        sets = {id(one): one for one in (self._used, self._next) if one is not None}.values()
-        found = [(getattr(one.embedder, "host", None), getattr(one.embedder, "bytes_sent", 0)) for one in sets]
+        embedders = [one.embedder for one in self._sets()]
+        found = [(getattr(one, "host", None), getattr(one, "bytes_sent", 0)) for one in embedders]
         return [(host, sent) for host, sent in found if host is not None]
 
     @property
@@ -118,7 +118,7 @@ class EmbeddingThread:
             return None
         if used.store.index.damaged:
             self._wake.set()
-            raise EmbedderUnavailable("the file of vectors is damaged: it is made again")
+            raise EmbedderUnavailable(LOST)
         embedding = self._config.config.embedding
         fusion: Fusion = "rrf" if embedding.fusion == "rrf" else "score"
         until = time.monotonic() + seconds
@@ -141,9 +141,8 @@ class EmbeddingThread:
 
     def entries_added(self) -> None:
         """Note that agent memory has new entries. Call it from any thread."""
-        for one in (self._used, self._next):
-            if one is not None:
-                one.entries.look()
+        for one in self._sets():
+            one.entries.look()
         self._wake.set()
 
     def stop(self) -> None:
@@ -173,7 +172,7 @@ class EmbeddingThread:
         if self._is_busy():
             return _BUSY_S
         try:
-            self._drop_damaged()
+            self._drop_lost()
             rest = self._again_at - time.monotonic()
             if self._failures and rest > 0:
                 return rest  # changes of files do not mend an embedder
@@ -181,7 +180,8 @@ class EmbeddingThread:
         except _FAULTS as fault:
             if isinstance(fault, DAMAGED):
                 self._note_damage()
-            self._fail(str(fault))
+            where = f"the vectors in {self._files.folder} cannot be used: " if isinstance(fault, apsw.Error) else ""
+            self._fail(f"{where}{fault}")
             return self._again_at - time.monotonic()
         self._failures, self.fault = 0, None
         self._plugins.report(EMBEDDER, wanted[0].embedder, None)
@@ -242,7 +242,12 @@ class EmbeddingThread:
     def _made(self, settings: EmbeddingSettings) -> VectorSet:
         embedder = self._plugins.obtain_embedder(settings.embedder)
         plugin = self._plugins.identity(EMBEDDER, settings.embedder)
-        return VectorSet(self._files, embedder, settings, self._index.readers, self._roots.paths, plugin)
+        return self._opened(embedder, settings, plugin)
+
+    def _opened(self, embedder: Embedder, settings: EmbeddingSettings, plugin: str = "") -> VectorSet:
+        made = VectorSet(self._files, embedder, settings, self._index.readers, self._roots.paths, plugin)
+        made.store.index.on_fault = self._wake.set
+        return made
 
     def _use_former(self, new: VectorSet) -> None:
         """Use the complete vectors of the embedder before, until the new ones are complete."""
@@ -255,7 +260,7 @@ class EmbeddingThread:
             try:
                 config = {**self._plugins.config_for(EMBEDDER, settings.embedder), "embedding": settings.as_dict()}
                 embedder = self._plugins.embedder_with(settings.embedder, config)
-                former = VectorSet(self._files, embedder, settings, self._index.readers, self._roots.paths)
+                former = self._opened(embedder, settings)
             except Exception as fault:  # whatever it is: searches compare words until the new ones are there
                 log.info("former_vectors", extra={"reason": type(fault).__name__})
                 continue
@@ -281,28 +286,28 @@ class EmbeddingThread:
             one.close()
 
     def _drop_all(self) -> None:
-        used, new = self._used, self._next
+        sets = self._sets()
         self._used = self._next = None
         self._looked = -1
-        for one in {id(one): one for one in (used, new) if one is not None}.values():
+        for one in sets:
             self._forget(one)
             one.close()
 
     def _note_damage(self) -> None:
         """One of the files cannot be read; which one is not known."""
-        for one in (self._used, self._next):
-            if one is not None:
-                one.store.index.damaged = True
+        for one in self._sets():
+            one.store.index.damaged = True
 
-    def _drop_damaged(self) -> None:
-        """Remove the files that could not be read: they are derived, and made again."""
-        sets = {one.store.path: one for one in (self._used, self._next) if one is not None}
-        damaged = [path for path, one in sets.items() if one.store.index.damaged]
-        if damaged:
+    def _drop_lost(self) -> None:
+        """Give up files that were damaged or removed: they are derived, and made again. One that another file took the
+        place of is opened again."""
+        losses = {one.store.path: loss for one in self._sets() if (loss := one.store.loss()) is not None}
+        if losses:
             self._drop_all()
-        for path in damaged:
-            log.warning("vectors_damaged", extra={"path": path})
-            vector_database.remove(path)
+        for path, loss in losses.items():
+            log.warning("vectors_lost", extra={"path": path, "loss": loss})
+            if loss != "replaced":
+                vector_database.remove(path)
 
     def _fail(self, reason: str) -> None:
         self._again_at = time.monotonic() + AGAIN_S[min(self._failures, len(AGAIN_S) - 1)]
@@ -315,6 +320,10 @@ class EmbeddingThread:
                 self._looked = self._index.store.generation
             except _FAULTS:
                 self._unmade = max(1, self._unmade)
+
+    def _sets(self) -> list[VectorSet]:
+        """Return the vectors that searches use, and those under construction."""
+        return list({id(one): one for one in (self._used, self._next) if one is not None}.values())
 
     def _is_busy(self) -> bool:
         """Whether a root is indexed for the first time, the index is being replaced, or bulk work waits for power."""

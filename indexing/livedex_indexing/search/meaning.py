@@ -63,6 +63,16 @@ class Semantics(Protocol):
         EmbedderUnavailable."""
 
 
+class WithoutVectors(NamedTuple):
+    """Vectors that cannot be read, for the search that found out."""
+
+    pending: int | None
+    reason: str
+
+    def vectors(self, text: str, seconds: float) -> Vectors | None:
+        raise EmbedderUnavailable(self.reason)
+
+
 class Meaning(NamedTuple):
     """How a search uses vectors. ``mode`` is the one that is used; ``vectors`` is None in mode ``keyword``."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 
+from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.lines.line_pattern import Pattern
 from livedex_indexing.lines.vocabulary import Vocabulary
@@ -15,7 +16,7 @@ from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.phrase_filter import PhraseMemory
 from livedex_indexing.search.foreign_ranking import Ranker
 from livedex_indexing.search.line_answer import FilesAnswer, LineRun, matching_files
-from livedex_indexing.search.meaning import EMBED_S, KEYWORD, Meaning, Semantics, meaning_of
+from livedex_indexing.search.meaning import EMBED_S, KEYWORD, Meaning, Semantics, WithoutVectors, meaning_of
 from livedex_indexing.search.search_answer import CUT_WARNING, LATE_WARNING, SearchAnswer
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.search.search_run import SearchRun
@@ -78,8 +79,11 @@ class Searcher:
             mode = meaning.mode if pattern is None else request.mode
             cut = [CUT_WARNING] if pattern is None and request.parsed()[1] else []
             return SearchAnswer([], None, self._counts.generation, mode, [*cut, LATE_WARNING], Stale())
-        if not meaning.is_outdated:
-            return answer
+        except EmbedderUnavailable as fault:
+            semantics = WithoutVectors(meaning.pending, str(fault))
+        else:
+            if not meaning.is_outdated:
+                return answer
         return self.search(request, roots, deadline=deadline, cancelled=cancelled, semantics=semantics, backend=backend)
 
     def matching_files(

@@ -2,8 +2,8 @@
 the nearest of these.
 
 Invariant: both follow the table ``chunks`` in its transactions, and both answer with the cosines of the stored vectors.
-A search that has an index which was closed meanwhile, because other vectors took its place, or whose file is damaged,
-finds nothing in it; ``closed`` and ``damaged`` say so.
+A search that has an index which was closed meanwhile, because other vectors took its place, finds nothing in it;
+``closed`` says so. One whose file cannot be read is an error, never an answer without near chunks.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import apsw
 
+from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.plugins import VectorModel
 from livedex_indexing.store.database import DAMAGED, fetch, id_list
 from livedex_indexing.vectors import vector_database
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 # Bytes of vectors that vec0 reads for each search. Measured for 384 and 256 dimensions: 1.8 ms of CPU for each MB,
 # packed bits .06 ms and 1.4 ms for 500 cosines: from 8 MiB on they are six times faster (docs/decisions).
 EXACT_BYTES: Final = 8 << 20
+LOST: Final = "the file of vectors is damaged: it is made again"
 _LISTED: Final = 5_000  # chunks of which all cosines are computed
 _IDLE: Final = 2  # connections kept
 
@@ -44,8 +46,6 @@ _COSINES = """SELECT c.id, 1.0 - vec_distance_cosine(vec_int8(t.vector), vec_int
               JOIN texts t ON t.id = c.text_id WHERE c.id IN (SELECT value FROM json_each(?))"""
 _OF_TEXTS = """SELECT hash, 1.0 - vec_distance_cosine(vec_int8(vector), vec_int8(?)) FROM texts
                WHERE hash IN (SELECT unhex(value) FROM json_each(?))"""
-
-
 _VECTORS_OF_TEXTS = "SELECT hash, vector FROM texts WHERE hash IN (SELECT unhex(value) FROM json_each(?))"
 
 
@@ -60,7 +60,8 @@ class VectorSource(NamedTuple):
 
 class VectorIndex:
     """``load``, ``add``, ``remove`` and ``tidy`` belong to the writer's thread and take its connection; the searches
-    may run in several threads, on connections of their own."""
+    may run in several threads, on connections of their own. They raise EmbedderUnavailable if the file cannot be read.
+    """
 
     def __init__(self, path: str, dimensions: int, *, exact_bytes: int = EXACT_BYTES) -> None:
         """``exact_bytes``: up to here, searches are exact."""
@@ -72,7 +73,8 @@ class VectorIndex:
         self._idle: list[apsw.Connection] = []
         self._lock = threading.Lock()
         self.closed = False
-        self.damaged = False  # a search could not read the file: make it again
+        self.damaged = False  # as a search found out: make the file again
+        self.on_fault: Callable[[], object] = bool  # called when a search could not read the file
         self.texts_version = 0  # increases with each commit of new texts
 
     @property
@@ -80,13 +82,11 @@ class VectorIndex:
         return self._bits is not None
 
     def load(self, db: apsw.Connection) -> None:
-        """Make what the table ``chunks`` asks for."""
+        """Make what the table ``chunks`` asks for. Call it outside a transaction."""
         count = int(db.execute("SELECT count(*) FROM chunks").get)
-        self._removed = 0
         if count > self._most_exact:
             self._load_bits(db)
         else:
-            self._bits = None
             self._load_exact(db, count)
 
     def add(self, db: apsw.Connection, ids: Collection[int]) -> None:
@@ -113,8 +113,7 @@ class VectorIndex:
             if count <= self._most_exact // 2 or self._bits.holes > count:
                 self.load(db)
         elif self._removed > max(1_024, count):
-            db.execute("DROP TABLE nearest")
-            self.load(db)
+            self._load_exact(db, count, anew=True)
 
     def close(self) -> None:
         self.closed = True
@@ -134,8 +133,10 @@ class VectorIndex:
         sql, values = (_NEAREST, (query, count)) if among is None else (_AMONG, (query, count, id_list(among)))
         try:
             return _best(self._rows(sql, values), count)
-        except apsw.SQLError:
-            return {}  # the table is just being replaced by bits
+        except EmbedderUnavailable:
+            if self._bits is None:
+                raise
+            return self.nearest(vector, count, among)  # they just took the place of the table
 
     def cosines(self, vector: Sequence[float], ids: Collection[int]) -> dict[int, float]:
         """Return the cosines of chunks; those without a vector are left out."""
@@ -168,12 +169,13 @@ class VectorIndex:
         try:
             with self._connection() as db:
                 return dict(fetch(db, sql, values))
-        except DAMAGED:
-            self.damaged = True
-        except (apsw.CantOpenError, apsw.IOError):
-            if not self.closed:
-                raise
-        return {}
+        except apsw.Error as fault:
+            if self.closed:
+                return {}
+            # vec0 reports damage as an error in SQL, and so is a table that is missing; unless bits took its place.
+            self.damaged |= isinstance(fault, DAMAGED) or (isinstance(fault, apsw.SQLError) and self._bits is None)
+            self.on_fault()
+            raise EmbedderUnavailable(LOST if self.damaged else f"the vectors cannot be read: {fault}") from fault
 
     def _load_bits(self, db: apsw.Connection) -> None:
         from livedex_indexing.vectors.packed_bits import PackedBits  # numpy, 11 MiB: only where it is needed
@@ -186,12 +188,16 @@ class VectorIndex:
         if int(db.execute(_HAS).get):
             db.execute("DROP TABLE nearest")
 
-    def _load_exact(self, db: apsw.Connection, count: int) -> None:
-        if int(db.execute(_HAS).get) and int(db.execute("SELECT count(*) FROM nearest").get) != count:
-            db.execute("DROP TABLE nearest")
-        if not int(db.execute(_HAS).get):
-            db.execute(_MAKE.format(self._dimensions))
-            db.executemany(_ADD, fetch(db, _ALL_VECTORS))
+    def _load_exact(self, db: apsw.Connection, count: int, *, anew: bool = False) -> None:
+        with db:  # a search sees the former table, or the whole one
+            has = int(db.execute(_HAS).get)
+            if has and (anew or int(db.execute("SELECT count(*) FROM nearest").get) != count):
+                db.execute("DROP TABLE nearest")
+                has = 0
+            if not has:
+                db.execute(_MAKE.format(self._dimensions))
+                db.executemany(_ADD, fetch(db, _ALL_VECTORS))
+        self._bits, self._removed = None, 0
 
     @contextmanager
     def _connection(self) -> Iterator[apsw.Connection]:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from livedex_indexing.store.database import DAMAGED, fetch, id_list
+from livedex_indexing.store.file_guard import FileGuard, Loss
 from livedex_indexing.vectors import vector_database
 from livedex_indexing.vectors.nearest import EXACT_BYTES, VectorIndex
 from livedex_indexing.vectors.quantize import to_bytes
@@ -67,10 +68,15 @@ class VectorStore:
             vector_database.remove(path)
             self._db = vector_database.open_writer(path, identity, dimensions)
             self.index.load(self._db)
+        self._guard = FileGuard(self._db, path)
 
     def close(self) -> None:
         self.index.close()
         self._db.close()
+
+    def loss(self) -> Loss | None:
+        """Return what happened to the file, None if nothing is known. Raises apsw.Error."""
+        return "overwritten" if self.index.damaged else self._guard.replaced_or_lost()
 
     def fact(self, name: str) -> Any:
         """Return what was noted under this name, None if nothing was."""

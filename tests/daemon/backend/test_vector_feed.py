@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 import pytest
 
 from livedex_daemon.backend.vector_feed import BATCH, PAGE, VectorFeed
+from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.plugins import Backend, BaseBackend, Document, Hit, Query, VectorModel
 from livedex_indexing.vectors.nearest import VectorSource
 
@@ -51,11 +52,14 @@ class World:
     def __init__(self, keys: int) -> None:
         self.keys = [number.to_bytes(2, "big") for number in range(keys)]
         self.version = 0
+        self.unreadable = False
         self.model = MODEL
         self.backend = Kept([key.hex() for key in self.keys])
         self.feed = VectorFeed(lambda: VectorSource(self.model, self.vectors_of, self.version))
 
     def vectors_of(self, keys: Collection[bytes]) -> dict[bytes, list[int]]:
+        if self.unreadable:
+            raise EmbedderUnavailable("the vectors cannot be read")
         return {key: [1, 2] for key in keys if key in self.keys}
 
     def run(self, interrupted: Callable[[], bool] = bool) -> None:
@@ -116,6 +120,16 @@ def test_after_each_fault_it_waits_longer() -> None:
     world.backend.fault = None
     world.run()
     assert world.feed.fault is None and world.feed.has(MODEL)
+
+
+def test_vectors_of_ours_that_cannot_be_read_are_no_fault_of_the_backend() -> None:
+    world = World(3)
+    world.unreadable = True
+    world.run()
+    assert world.feed.fault is None and world.feed.wait_s() and not world.feed.has(MODEL)
+    world.unreadable = False
+    world.run()
+    assert world.feed.has(MODEL)
 
 
 class Odd(BaseException):

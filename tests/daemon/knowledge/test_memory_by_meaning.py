@@ -133,6 +133,13 @@ def test_a_dead_embedder_costs_a_warning(memory: Memory, mode: str) -> None:
     assert [(w["code"], w["message"]) for w in answer.warnings] == [("embedder_unavailable", memory.semantics.fault)]
 
 
+def test_vectors_that_cannot_be_read_cost_a_warning(memory: Memory) -> None:
+    vector_database.remove(memory.vectors.path)
+    answer = memory.ask("vessel harbour", "semantic")
+    assert (answer.mode, [entry["domain"] for entry in answer.entries]) == ("keyword", ["sea"])
+    assert [w["code"] for w in answer.warnings] == ["embedder_unavailable"]
+
+
 @pytest.mark.parametrize(("query", "mode"), [("sailing boat", "semantic"), ("sailing vessel", "hybrid")])
 def test_vectors_that_others_replace_in_the_middle_cost_no_entry(
     query: str, mode: str, memory: Memory, tmp_path: Path

@@ -13,6 +13,7 @@ from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.plugins import Hit, Query, VectorModel
 from livedex_indexing.rank import results
 from livedex_indexing.search.meaning import Fusion, Vectors, is_prose
+from livedex_indexing.vectors import vector_database
 from livedex_indexing.vectors.filler import Filler
 from livedex_indexing.vectors.vector_store import VectorStore
 
@@ -69,6 +70,15 @@ def test_words_that_the_text_does_not_hold_find_it(indexed: Indexed, semantics: 
 def test_a_name_a_path_and_a_phrase_stay_keyword(indexed: Indexed, semantics: Semantics, query: str) -> None:
     assert not is_prose(query)
     assert indexed.ask(query).mode != "hybrid"
+
+
+@pytest.mark.parametrize("mode", ["auto", "hybrid", "semantic"])
+def test_vectors_that_cannot_be_read_are_named(indexed: Indexed, semantics: Semantics, mode: str) -> None:
+    vector_database.remove(semantics.filler.store.path)
+    answer = indexed.ask("the vessel harbour", mode=mode)
+    assert (answer.mode, answer.hits[0]["relative_path"]) == ("keyword", "sea.md")
+    (warned,) = answer.warnings
+    assert warned["code"] == "embedder_unavailable" and "vectors cannot be read" in warned["message"]
 
 
 def test_both_lists_are_put_together(indexed: Indexed, semantics: Semantics) -> None:
