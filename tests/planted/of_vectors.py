@@ -186,7 +186,7 @@ DEFECTS = (
         "only-some-new-contents",
         "of many new files those beyond the first ten thousand get no vectors until something else changes",
         "livedex_indexing/vectors/filler.py",
-        (("    while rows := reader.rows(sql, (last, _BATCH)):", "    if rows := reader.rows(sql, (last, _BATCH)):"),),
+        (("    while rows := reader.rows(sql, (last, ROWS)):", "    if rows := reader.rows(sql, (last, ROWS)):"),),
         f"{WAITING}::test_more_than_are_read_at_once",
     ),
     Defect(

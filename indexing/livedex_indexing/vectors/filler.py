@@ -18,7 +18,7 @@ from livedex_indexing.vectors.text_embedding import TextEmbedding
 from livedex_indexing.vectors.vector_store import ContentKey, VectorStore, all_contents
 
 CONTENTS: Final = 64  # of one step, at most
-_BATCH: Final = 10_000
+ROWS: Final = 10_000  # read at once
 _IS_USED = """(unused_since IS NULL
               AND (SELECT count(*) FROM files d INDEXED BY files_by_content WHERE d.content_id = contents.id
                    AND d.root_id IN (SELECT id FROM roots WHERE missing_since IS NULL)) > 0)"""
@@ -72,8 +72,8 @@ class Filler:
                 elif new is not None and not same:
                     absent.add(new[0])
                 self._last = max(self._last, -1 if new is None else new[0])
-        for start in range(0, len(gone), _BATCH):
-            self.store.remove(gone[start : start + _BATCH])
+        for start in range(0, len(gone), ROWS):
+            self.store.remove(gone[start : start + ROWS])
         self._waiting, self._absent = waiting, absent
         self._note_state()
 
@@ -132,7 +132,7 @@ class Filler:
 
 
 def _rows(reader: Any, sql: str, last: int = -1) -> Iterator[tuple[Any, ...]]:
-    while rows := reader.rows(sql, (last, _BATCH)):
+    while rows := reader.rows(sql, (last, ROWS)):
         yield from rows
         last = rows[-1][0]
 

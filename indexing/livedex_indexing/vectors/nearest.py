@@ -113,7 +113,7 @@ class VectorIndex:
             if count <= self._most_exact // 2 or self._bits.holes > count:
                 self.load(db)
         elif self._removed > max(1_024, count):
-            self._load_exact(db, count, anew=True)
+            self._load_exact(db, count, again=True)
 
     def close(self) -> None:
         self.closed = True
@@ -188,10 +188,10 @@ class VectorIndex:
         if int(db.execute(_HAS).get):
             db.execute("DROP TABLE nearest")
 
-    def _load_exact(self, db: apsw.Connection, count: int, *, anew: bool = False) -> None:
+    def _load_exact(self, db: apsw.Connection, count: int, *, again: bool = False) -> None:
         with db:  # a search sees the former table, or the whole one
             has = int(db.execute(_HAS).get)
-            if has and (anew or int(db.execute("SELECT count(*) FROM nearest").get) != count):
+            if has and (again or int(db.execute("SELECT count(*) FROM nearest").get) != count):
                 db.execute("DROP TABLE nearest")
                 has = 0
             if not has:

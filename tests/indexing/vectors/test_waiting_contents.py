@@ -64,7 +64,7 @@ def test_those_of_a_root_that_was_missing(indexed: Indexed, filler: Filler) -> N
 
 
 def test_more_than_are_read_at_once(indexed: Indexed, filler: Filler, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filler_module, "_BATCH", 2)
+    monkeypatch.setattr(filler_module, "ROWS", 2)
     for number in range(7):
         indexed.write(f"root/{number}.md", f"a ship number {number}\n")
     filler.look()
