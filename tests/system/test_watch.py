@@ -87,6 +87,16 @@ def test_it_says_when_the_hits_are_fresh(watch: Watch) -> None:
 
 
 @pytest.mark.shares_daemon
+def test_short_is_a_line_for_each_hit(watch: Watch, tree: Tree) -> None:
+    tree.write("two.txt", "before\nalpha two\nafter\n")
+    watching = watch("alpha", "--short", "--path", str(tree / "two.txt"))
+    assert out(watching).readline() == f"= {tree / 'two.txt'}:2:alpha two\n"
+    tree.write("two.txt", "before\nafter\nalpha end\n")
+    assert out(watching).readline() == f"- {tree / 'two.txt'} lines 1-3\n"
+    assert out(watching).readline() == f"+ {tree / 'two.txt'}:3:alpha end\n"
+
+
+@pytest.mark.shares_daemon
 def test_people_read_signs_and_lines(watch: Watch, tree: Tree) -> None:
     watching = watch("alpha", "-n", "5")
     assert [out(watching).readline() for _ in range(2)] == [f"= {tree / 'one.txt'}:1\n", "  1:alpha one\n"]

@@ -68,7 +68,10 @@ def hits_text(hits: Sequence[HitFields], view: View, first: int = 1) -> str:
 
 def hit_text(hit: HitFields, view: View, sign: str) -> str:
     """Format one hit, with ``sign`` in the place of its number."""
-    return "".join(line + "\n" for line in _hit_lines(hit, view, sign + " "))
+    label = sign + " "
+    if view.form == "short":
+        return "".join(f"{label}{line}\n" for line in _grep_lines(hit, view, len(label)))
+    return "".join(line + "\n" for line in _hit_lines(hit, view, label))
 
 
 def _hit_lines(hit: HitFields, view: View, label: str) -> Iterator[str]:
@@ -125,11 +128,11 @@ def _numbered(line: Line, view: View, indent: int) -> str:
     )
 
 
-def _grep_lines(hit: HitFields, view: View) -> Iterator[str]:
+def _grep_lines(hit: HitFields, view: View, indent: int = 0) -> Iterator[str]:
     """Yield the best matching line as ``path:line:text``, and those around it as ``path-line-text``."""
     for line in telling(all_lines(hit), 1, view.around):
         sign = ":" if line.matched or not view.around else "-"
-        used = display_width(_plain_place(hit, line.number, view)) + 1
+        used = indent + display_width(_plain_place(hit, line.number, view)) + 1
         yield f"{_place(hit, line.number, view, sign)}{sign}{_text(line, view, used)}"
 
 
