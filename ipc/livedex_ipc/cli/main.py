@@ -44,7 +44,7 @@ def _run(line: CommandLine, arguments: list[str], local_exchange: LocalExchange 
     parse(arguments, line)
     streams = _streams(line)
     if line.wants == "version":
-        streams.write(f"livedex {__version__}\n")
+        streams.write_json({"version": __version__}) if streams.json else streams.write(f"livedex {__version__}\n")
         code = 0
     elif line.wants or line.command is ROOT:
         from livedex_ipc.cli.help import help_text, wrapped

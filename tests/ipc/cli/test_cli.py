@@ -341,6 +341,7 @@ def test_help_and_version_need_nothing(home: Home) -> None:
     assert (unknown.returncode, "did you mean add?" in unknown.stderr) == (2, True)
     assert home.run("-V").stdout == home.run("version").stdout == "livedex 0.1.0\n"
     assert home.run("--version").stdout == home.run("search", "--version").stdout == "livedex 0.1.0\n"
+    assert home.run_json("version") == home.run_json("-V") == {"version": "0.1.0"}
     module = subprocess.run([sys.executable, "-m", "livedex_ipc", "--version"], capture_output=True, check=True)
     assert module.stdout == b"livedex 0.1.0\n"
 

@@ -28,5 +28,5 @@ def show(context: Context) -> int:
 
 def version(context: Context) -> int:
     """Print the version."""
-    context.streams.write(f"livedex {__version__}\n")
+    context.show({"version": __version__}, lambda _: f"livedex {__version__}\n")
     return 0
