@@ -101,13 +101,13 @@ def shown(text: str) -> str:
 
 
 def describe(value: Any) -> str:
-    """Describe a JSON value in a message: the value itself if short, else its type."""
+    """Describe a JSON value in a message: the value itself if short, else its type and length."""
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return shown(value) if len(value) <= 60 else "a string"
+        return shown(value) if len(value) <= 60 else f"a string of {len(value)}"
     if isinstance(value, int):
         # Printing an integer of thousands of digits raises ValueError.
         return str(value) if abs(value) <= MAX_INTEGER else "an integer out of range"

@@ -52,9 +52,11 @@ def test_a_limit_is_an_integer_from_1_to_1000(value: Any) -> None:
     assert field_of("search", {"query": "x", "limit": value}) == "limit"
 
 
-def test_a_text_that_is_too_short_names_the_bounds_that_there_are() -> None:
+def test_a_text_that_is_too_short_or_long_names_the_bounds_that_there_are() -> None:
     with pytest.raises(InvalidParams, match="content must be a string of 1 or more characters, not ''"):
         check_params("knowledge/add", {"content": ""})
+    with pytest.raises(InvalidParams, match="topic must be a string of 1 to 200 characters, not a string of 201"):
+        check_params("exchange/publish", {"topic": "t" * 201, "body": ""})
     with pytest.raises(InvalidParams, match="cursor must be a string of 1 to 20000 characters, not ''"):
         check_params("search", {"query": "x", "cursor": ""})
 

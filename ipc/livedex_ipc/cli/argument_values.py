@@ -43,12 +43,13 @@ def _seconds(text: str) -> int:
 
 
 def _object(text: str) -> Any:
-    import json
+    from livedex_ipc.errors import ParseError
+    from livedex_ipc.framing import parse
 
     given = _text(text)
     try:
-        found = json.loads(given)
-    except (ValueError, RecursionError):
+        found = parse(given.encode())  # as strictly as the daemon will
+    except ParseError:
         found = None
     if not isinstance(found, dict):
         raise ValueError(f'{text!r} is not a JSON object, such as {{"key": 1}}')

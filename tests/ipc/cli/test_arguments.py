@@ -98,6 +98,11 @@ def test_short_options_may_share_a_word() -> None:
     assert refused("search", "x", "-l=3").message == "-l takes no value"
 
 
+@pytest.mark.parametrize("text", ["[1]", "{", '{"a": NaN}', '{"a": 1, "a": 2}', '{"a": ' + "9" * 30 + "}"])
+def test_metadata_is_read_as_strictly_as_the_daemon_does(text: str) -> None:
+    assert "is not a JSON object" in refused("exchange", "publish", "t", "b", "--metadata", text).message
+
+
 def test_a_word_with_a_dash_is_said_to_need_two() -> None:
     said = refused("search", "-lease").message
     assert said == (

@@ -70,7 +70,9 @@ def _package(context: Context, editor: EditorFields) -> int:
     try:
         file.write_bytes(package(Path(editor["path"]), words[0] if len(words) == 1 else None))
     except OSError as error:
-        raise Unavailable(f"the package cannot be written: {error}", {"remedy": "name another file"}) from error
+        raise Unavailable(
+            f"the package cannot be written to {file}: {error.strerror}", {"remedy": "name another file"}
+        ) from error
     editor["path"], editor["use"] = str(file), f"code --install-extension {quote(str(file))}"
     context.show(editor, _text)
     return 0
