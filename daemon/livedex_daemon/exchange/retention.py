@@ -26,12 +26,14 @@ _MARK: Final = (
 )
 _STEP_END: Final = "SELECT max(id) FROM (SELECT id FROM messages WHERE id > ? AND id <= ? ORDER BY id LIMIT ?)"
 # Conversations that begin in a range of ids: no younger message, no younger or live claim, and only follow-ups wait.
+# Each is asked about at its first message alone: it may have a hundred thousand others.
 _OLD: Final = """
 SELECT m.conversation_id FROM messages m
-WHERE m.id > ?1 AND m.id <= ?2 AND m.parent_id IS NULL
+WHERE m.id > ?1 AND m.id <= ?2
+  AND NOT EXISTS (SELECT 1 FROM messages o WHERE o.conversation_id = m.conversation_id AND o.id < m.id)
+  AND NOT EXISTS (SELECT 1 FROM messages o WHERE o.conversation_id = m.conversation_id AND o.id > ?3)
   AND NOT EXISTS (SELECT 1 FROM messages o JOIN waiting w ON w.topic_id = o.topic_id AND w.message_id = o.id
                   WHERE o.conversation_id = m.conversation_id AND o.parent_id IS NULL)
-  AND NOT EXISTS (SELECT 1 FROM messages o WHERE o.conversation_id = m.conversation_id AND o.id > ?3)
   AND NOT EXISTS (SELECT 1 FROM messages o JOIN claims c ON c.message_id = o.id
                   WHERE o.conversation_id = m.conversation_id AND (c.id > ?4 OR c.status = 'active'))
 """

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from helpers.exchange_file import Queue, SteppedClock
+from livedex_daemon.exchange import retention
 
 DAY_S = 86_400.0
 
@@ -100,3 +102,26 @@ def test_a_clock_set_ahead_removes_nothing(tmp_path: Path, monkeypatch: pytest.M
         assert len(queue.read()) == 2, "the clock may be wrong when the machine starts"
         tidy_daily(queue, 30)
         assert queue.read() == []
+
+
+def test_a_long_conversation_is_looked_at_once(queue: Queue) -> None:
+    """Not once for each of its messages: who publishes would wait for a minute."""
+
+    def steps(messages: int) -> int:
+        while len(queue.read(limit=1000)) < messages:
+            queue.publish("work", "", conversation_id="talk")
+        taken = 0
+
+        def count() -> bool:
+            nonlocal taken
+            taken += 1
+            return False
+
+        with closing(apsw.Connection(queue.exchange.path)) as db:
+            db.execute("DELETE FROM waiting")
+            db.set_progress_handler(count, 10)
+            assert retention.has_old(db, retention.Old(messages, 0), 0, messages)
+        return taken
+
+    few, many = steps(100), steps(400)
+    assert many < 6 * few
