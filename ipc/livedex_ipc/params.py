@@ -14,6 +14,7 @@ from livedex_ipc.errors import InvalidParams
 
 MAX_ITEMS = 1000  # entries of one list param
 MAX_OBJECT_BYTES = 64 * 1024  # of one object param, as JSON
+MAX_OBJECT_LEVELS = 100  # of one inside the other: how many can be written and read depends on who does it
 MAX_INTEGER = 2**53 - 1  # the largest integer that every JSON parser reads exactly
 B64 = "_b64"  # `path_b64` is a `path` that is not UTF-8, as base64; it takes precedence over `path`
 
@@ -98,6 +99,17 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
 def shown(text: str) -> str:
     """Return ``text`` quoted for a message: short, on one line, and ASCII whatever it contains."""
     return ascii(text if len(text) <= 100 else text[:100] + "…")
+
+
+def is_too_deep(value: Any) -> bool:
+    """Whether a JSON value has more than ``MAX_OBJECT_LEVELS`` objects and lists, one inside the other."""
+    level = [value]
+    for _ in range(MAX_OBJECT_LEVELS + 1):
+        level = [each for each in level if isinstance(each, dict | list)]
+        if not level:
+            return False
+        level = [inner for each in level for inner in (each.values() if isinstance(each, dict) else each)]
+    return True
 
 
 def describe(value: Any) -> str:
@@ -223,6 +235,8 @@ def _check_token(param: Param, value: Any) -> None:
 def _check_object(param: Param, value: Any, field: str | None = None) -> None:
     if not isinstance(value, dict):
         raise _fault(param, value, "an object", field)
+    if is_too_deep(value):
+        raise _fault(param, value, f"an object of at most {MAX_OBJECT_LEVELS} levels", field)
     import json
 
     try:

@@ -67,6 +67,17 @@ def test_an_object_that_is_too_large_names_its_size() -> None:
         check_params("exchange/publish", message)
 
 
+def test_an_object_has_at_most_100_levels() -> None:
+    def nested(levels: int) -> Any:
+        return [nested(levels - 1)] if levels else 1
+
+    params = {"topic": "a", "body": "", "metadata": {"a": nested(99)}}
+    assert check_params("exchange/publish", params)["metadata"] == {"a": nested(99)}
+    follow_up = {"topic": "a", "body": "", "metadata": {"a": nested(100)}}
+    completion = {"claim_id": 1, "token": "x", "status": "failed", "follow_up": follow_up}
+    assert field_of("exchange/complete", completion) == "follow_up.metadata"
+
+
 def test_an_integer_too_long_to_print_is_refused_as_any_other() -> None:
     assert field_of("search", {"query": "x", "limit": 10**5000}) == "limit"
 

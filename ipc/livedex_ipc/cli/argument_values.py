@@ -45,14 +45,14 @@ def _seconds(text: str) -> int:
 def _object(text: str) -> Any:
     from livedex_ipc.errors import ParseError
     from livedex_ipc.framing import parse
+    from livedex_ipc.params import is_too_deep, shown
 
-    given = _text(text)
     try:
-        found = parse(given.encode())  # as strictly as the daemon will
+        found = parse(_text(text).encode())  # as strictly as the daemon will
     except ParseError:
         found = None
-    if not isinstance(found, dict):
-        raise ValueError(f'{text!r} is not a JSON object, such as {{"key": 1}}')
+    if not isinstance(found, dict) or is_too_deep(found):
+        raise ValueError(f'{shown(text)} is not a JSON object, such as {{"key": 1}}')
     return found
 
 
