@@ -279,6 +279,31 @@ def test_a_worker_that_is_stopped_gives_its_message_back(home: Home, queue: Queu
     assert queue.claim("work").claim["attempt"] == 2
 
 
+def test_a_worker_whose_output_nobody_reads_can_be_stopped(home: Home, queue: Queue) -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with suppress(BlockingIOError):
+        while os.write(writer, b"x"):
+            continue
+    os.set_blocking(writer, True)
+    command = [str(LIVEDEX), "--json", *words_of("cat", "--concurrency", "2")]
+    process = subprocess.Popen(command, env=home.env, stdout=writer, stderr=subprocess.PIPE, text=True)
+    try:
+        for _ in range(3):
+            queue.publish("work", "")
+        # Two are handled, and their lines wait for a reader; the third is not claimed.
+        wait_until(lambda: len(queue.read("work.completed")) == 2, what="the answers")
+        process.terminate()
+        _, err = process.communicate(timeout=30)
+        assert (process.returncode, err) == (0, "")
+        assert queue.claim("work").claim["attempt"] == 1
+    finally:
+        process.kill()
+        process.communicate()
+        os.close(reader)
+        os.close(writer)
+
+
 @needs_proc
 def test_a_killed_worker_takes_its_plugin_along(home: Home, queue: Queue, tmp_path: Path) -> None:
     queue.publish("work", "")

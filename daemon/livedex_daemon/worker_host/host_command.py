@@ -1,14 +1,17 @@
 """``livedex exchange run``: one worker host in this process, until it is done, or SIGTERM or Ctrl-C ends it.
 
-Invariant: standard output has one line for each message that was handled, and nothing else.
+Invariant: standard output has one line for each message that was handled, and nothing else. Only a line that nobody
+reads when the host is to end is left out.
 """
 
 from __future__ import annotations
 
+import select
 import shlex
 import signal
+import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from livedex_daemon.exchange.local_exchange import open_exchange
@@ -37,7 +40,7 @@ def run(values: Mapping[str, Any], streams: Streams) -> int:
     guard = GroupGuard()
     printer = _Printer(streams)
     host = WorkerHost(options, open_exchange, printer.show, guard)
-    printer.on_closed = host.stop
+    printer.host = host
     received: list[int] = []
 
     def stop(number: int, _frame: object) -> None:
@@ -85,24 +88,34 @@ def options_of(values: Mapping[str, Any]) -> HostOptions:
 
 
 class _Printer:
-    """Prints what became of each message, from any thread. ``on_closed``: called when nobody reads it any more."""
+    """Prints what became of each message, from any thread; ends the host when nobody reads it any more."""
 
     def __init__(self, streams: Streams) -> None:
         self._streams = streams
         self._lock = threading.Lock()
-        self.on_closed: Callable[[], None] | None = None
+        self.host: WorkerHost | None = None
 
     def show(self, report: RunReport) -> None:
+        assert self.host is not None
         try:
             with self._lock:
+                if not _takes_a_line(self.host.stopped):
+                    return
                 if self._streams.json:
                     self._streams.write_json(report)
                 else:
                     self._streams.write(_line(report))
                 self._streams.flush()
         except OutputClosedError:
-            if self.on_closed is not None:
-                self.on_closed()
+            self.host.stop()
+
+
+def _takes_a_line(stopped: int) -> bool:
+    """Wait until stdout takes a line. Return False if the host was stopped, and nobody reads what is there."""
+    if sys.stdout is None:
+        return True
+    out = sys.stdout.fileno()
+    return out in select.select([stopped], [out], [])[1]
 
 
 def _line(report: RunReport) -> str:

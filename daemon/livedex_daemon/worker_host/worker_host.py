@@ -56,7 +56,10 @@ class RunReport(TypedDict):
 
 
 class WorkerHost:
-    """``run`` returns when it is done or was stopped; ``stop`` may be called from a signal's handler."""
+    """``run`` returns when it is done or was stopped; ``stop`` may be called from a signal's handler.
+
+    ``stopped``: a descriptor that can be read once it was stopped.
+    """
 
     def __init__(
         self,
@@ -70,7 +73,8 @@ class WorkerHost:
         self._report = report
         self._guard = guard
         self._stopping = threading.Event()
-        self._stop_reader, self._stop_writer = os.pipe()
+        self._is_stopped = False
+        self.stopped, self._stop_writer = os.pipe()
         self._wake_ups = WakeUps(options.topics.topic, self._stopping)
         self._fault: BaseException | None = None
         self._failed = False
@@ -98,7 +102,8 @@ class WorkerHost:
 
     def stop(self) -> None:
         """Claim no more, and end the plugins that run."""
-        if not self._stopping.is_set():
+        if not self._is_stopped:
+            self._is_stopped = True  # first: a second signal may come while the event's lock is held
             self._stopping.set()
             os.write(self._stop_writer, b"\0")
         self._wake_ups.interrupt()
@@ -148,7 +153,7 @@ class WorkerHost:
         except OSError as error:
             link.withdraw(claim)
             raise _unavailable(options.command[0], error.strerror or str(error)) from error
-        run = process.run(Watch(self._stop_reader, lambda: link.renew(claim, options.lease_s), options.lease_s / BEATS))
+        run = process.run(Watch(self.stopped, lambda: link.renew(claim, options.lease_s), options.lease_s / BEATS))
         end_orphans(claim["id"])
         self._guard.reap_left_behind()
         status, follow_up_id = self._finish(link, claim, run)
@@ -173,7 +178,8 @@ class WorkerHost:
         return ("lost", None) if done is None else (done[0], done[1])
 
     def close(self) -> None:
-        for descriptor in (self._stop_reader, self._stop_writer):
+        self._is_stopped = True
+        for descriptor in (self.stopped, self._stop_writer):
             with contextlib.suppress(OSError):
                 os.close(descriptor)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -48,3 +49,33 @@ def test_a_system_without_threads_is_named(tmp_path: Path, monkeypatch: pytest.M
     with closing(opened), pytest.raises(Unavailable, match="TasksMax"):
         opened.run()
     assert [thread for thread in threading.enumerate() if thread.name.startswith("worker ")] == []
+
+
+@pytest.mark.parametrize("at", range(12))
+def test_a_signal_may_come_while_another_one_is_handled(at: int) -> None:
+    """Its handler runs in the same thread, in the middle of what the first one does."""
+    opened = host(lambda: pytest.fail("it is stopped"))
+    events = 0
+
+    def second(*_event: object) -> None:
+        nonlocal events
+        events += 1
+        if events == at:
+            opened.stop()
+
+    def first() -> None:
+        sys.setprofile(second)
+        opened.stop()
+
+    thread = threading.Thread(target=first, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert events >= at
+    opened.close()
+
+
+def test_a_signal_may_come_after_the_end() -> None:
+    opened = host(lambda: pytest.fail("it does not run"))
+    opened.close()
+    opened.stop()
