@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from helpers.exchange_file import Queue
-from helpers.support import Daemon, Home, temporary_home, wait_until
+from helpers.support import Daemon, Home, codes, temporary_home, wait_until
 from livedex_ipc.client import Client
 from livedex_ipc.errors import Conflict, InvalidParams, NotFound, TimedOut, Unavailable
 
@@ -150,7 +150,8 @@ def test_a_damaged_file_is_named_and_the_rest_works(client: Client, home: Home) 
     path.write_bytes(b"not a database" * 100)
     with pytest.raises(Unavailable) as caught:
         client.call("exchange/publish", {"topic": "a", "body": ""})
-    assert caught.value.data == {"path": str(path)}
+    data = caught.value.data
+    assert data is not None and (data["path"], "backup" in data["remedy"]) == (str(path), True)
     status = client.call("status")
     assert (status["state"], [each["code"] for each in status["warnings"]]) == ("degraded", ["exchange_unavailable"])
     path.unlink()
@@ -169,10 +170,21 @@ def test_a_damaged_file_is_named_though_nobody_calls(home: Home, start_daemon: C
         wait_until(lambda: client.call("status")["state"] == "degraded", what="the damage")
         (told,) = client.call("status")["warnings"]
         assert (told["code"], "backup" in told["remedy"]) == ("exchange_unavailable", True)
-        assert str(path) in told["message"]
+        assert str(path) in told["message"] and "backup" not in told["message"]
         kept.rename(path)
         wait_until(lambda: client.call("status")["state"] == "ready", what="the restored file")
         assert client.call("exchange/read", {"topic": "a"})["messages"][0]["body"] == "kept"
+
+
+def test_dead_letters_are_said_until_they_are_handled(client: Client, home: Home) -> None:
+    with closing(Queue(home.data / "exchange.db", real=True, max_attempts=1)) as queue:
+        queue.publish("work", "poison")
+        queue.renew(queue.claim("work"), lease_s=0)
+        queue.check("1")
+        wait_until(lambda: codes(client) == {"dead_letters"}, what="the warning")
+        assert client.call("status")["state"] == "ready"
+        queue.complete(queue.claim("work.dead"))
+        wait_until(lambda: codes(client) == set(), what="its end")
 
 
 def test_damage_that_not_every_call_touches_stays_named(client: Client, home: Home) -> None:

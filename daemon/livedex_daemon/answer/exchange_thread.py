@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import Final, TypeVar
 
 from livedex_daemon.config.current_config import CurrentConfig
+from livedex_daemon.exchange.dead_letters import DeadLetters
 from livedex_daemon.exchange.exchange_store import Exchange
 from livedex_daemon.exchange.log_watch import RECHECK_S, LogWatch
 from livedex_daemon.precious.precious_database import DatabaseDamaged, DatabaseUnusable
@@ -31,7 +32,7 @@ class ExchangeThread:
     """Opens the file at the first call. For the event loop's thread.
 
     ``fault``: why the file cannot be used, None if it can. A damaged file has one until it is restored or moved away:
-    some calls do not touch the damage.
+    some calls do not touch the damage. ``dead_letters``: as of the last look at the file.
     """
 
     def __init__(self, path: str, current: CurrentConfig) -> None:
@@ -43,6 +44,7 @@ class ExchangeThread:
         self._checking: Future[object] | None = None
         self._damaged: Stamp = None  # of the file in which damage was found
         self.fault: DatabaseUnusable | None = None
+        self.dead_letters: list[DeadLetters] = []
         self.waiters = Waiters(path)
 
     async def run(self, action: Callable[[Exchange], T]) -> T:
@@ -69,16 +71,20 @@ class ExchangeThread:
 
     async def keep_checking(self) -> None:
         """Read a little of the file at the tick after it changed: nobody may call while it is lost."""
-        checked: Stamp = None
+        checked: tuple[Stamp, Stamp] = None, None
         while True:
             await tick.tick()
-            state = file_stamp(self._path)
-            if state is None:
+            state = file_stamp(self._path), file_stamp(f"{self._path}-wal")
+            if state[0] is None:
                 self.fault = self._damaged = None
+                self.dead_letters = []
             elif (state != checked or self.fault is not None) and (self._checking is None or self._checking.done()):
                 with suppress(Unavailable):  # without a thread, later
-                    self._checking = self._thread.submit(self._run, lambda exchange: exchange.stats())
+                    self._checking = self._thread.submit(self._look)
                     checked = state
+
+    def _look(self) -> None:
+        self.dead_letters = self._run(Exchange.dead_letters)
 
     def tidy(self) -> None:
         """Remove what is old, now and then, after what is under way."""

@@ -18,12 +18,12 @@ from livedex_daemon.answer.plugin_methods import plugin_warnings
 from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.backend.backend_switch import BackendSwitch
 from livedex_daemon.config.current_config import CurrentConfig
-from livedex_daemon.config.settings import EMPTIED
+from livedex_daemon.config.settings import RESTORE
 from livedex_daemon.documents.lane import Lane
 from livedex_daemon.embedding.embedding_thread import EmbeddingThread
+from livedex_daemon.exchange.dead_letters import DeadLetters, described
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.plugin_host.plugin_host import PluginHost
-from livedex_daemon.precious.precious_database import DatabaseDamaged
 from livedex_daemon.process import logs
 from livedex_daemon.process.restart import Restart
 from livedex_daemon.process.socket_guard import SocketGuard
@@ -201,13 +201,11 @@ def _standing_waits(state: DaemonState) -> Warnings:
 
 def _lost_exchange(state: DaemonState) -> Warnings:
     fault = state.exchange.fault
-    if fault is None:
-        return []
-    if isinstance(fault, DatabaseDamaged):
-        remedy = "restore it from a backup, or move it away: a new one begins empty"
-    else:
-        remedy = "see that its disk works and has space, and that neither another program nor a newer livedex uses it"
-    return [warning("exchange_unavailable", fault.message, remedy)]
+    return [] if fault is None else [warning("exchange_unavailable", fault.message, fault.remedy)]
+
+
+def dead_letter_warnings(found: Sequence[DeadLetters]) -> Warnings:
+    return [warning("dead_letters", *described(found))] if found else []
 
 
 def _lost_socket(state: DaemonState) -> Warnings:
@@ -222,10 +220,10 @@ def _refused_config(state: DaemonState) -> Warnings:
     fault = state.config.fault
     if fault is None:
         return []
-    message = f"livedex refuses the changed configuration: {fault}; the former one stays in force"
     remedy = "run `livedex config validate` and correct the faults that it lists"
-    if EMPTIED in fault:  # which is a fault only while there are roots
-        remedy = "restore the file, or write `roots = []` into it to have no roots"
+    if fault.endswith(RESTORE):  # an emptied file is a fault only while there are roots
+        fault, remedy = fault.removesuffix(f": {RESTORE}"), RESTORE
+    message = f"livedex refuses the changed configuration: {fault}; the former one stays in force"
     return [warning("config_refused", message, remedy)]
 
 

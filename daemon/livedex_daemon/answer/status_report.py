@@ -11,7 +11,14 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
-from livedex_daemon.answer.status_checks import CHECKS, DaemonState, Warnings, failed_files, root_warnings
+from livedex_daemon.answer.status_checks import (
+    CHECKS,
+    DaemonState,
+    Warnings,
+    dead_letter_warnings,
+    failed_files,
+    root_warnings,
+)
 from livedex_daemon.watch.root_table import Root
 from livedex_indexing.hits.answer_json import rfc3339_of_seconds
 from livedex_indexing.model import Counts
@@ -21,8 +28,8 @@ from livedex_ipc.wire_results import AnswerWarning, RootFields, ServerState, Sta
 
 HARMLESS = frozenset(  # these do not break a promise
     (
-        "backend_vectors", "embedder_unavailable", "files_failed", "log_unavailable", "parser_missing",
-        "pipeline_unavailable", "plugin_refused",
+        "backend_vectors", "dead_letters", "embedder_unavailable", "files_failed", "log_unavailable",
+        "parser_missing", "pipeline_unavailable", "plugin_refused",
     )
 )  # fmt: skip
 
@@ -57,7 +64,7 @@ class Health:
         waiting = self._waiting(counts)
         counted = [counts.roots[root.id] for root in self._roots if root.present and root.id in counts.roots]
         failed = sum(root.failed for root in counted)
-        warnings = self.warnings(failed)
+        warnings = [*self.warnings(failed), *dead_letter_warnings(self._parts.exchange.dead_letters)]
         pool, embedding = self._parts.pool, self._parts.embedding
         bytes_done, pending_bytes = pool.sizes()
         return {

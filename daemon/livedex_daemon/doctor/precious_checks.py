@@ -8,20 +8,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import closing
-from typing import Final
 
 import apsw
 
 from livedex_daemon.doctor.check_result import Check, failed, ok, warning
 from livedex_daemon.exchange import exchange_store
+from livedex_daemon.exchange.dead_letters import dead_letters, described
 from livedex_daemon.knowledge import knowledge_store
 from livedex_daemon.precious.file_check import fault_of, open_unchanged
 from livedex_daemon.process.locations import locate
-
-# Those of documents are livedex's own: their files are quarantined, which is said elsewhere.
-_DEAD: Final = (
-    "SELECT name, waiting FROM topics WHERE waiting AND name LIKE '%.dead' AND name NOT LIKE 'livedex.%' ORDER BY name"
-)
 
 
 def precious() -> Iterator[Check]:
@@ -43,13 +38,7 @@ def _dead_letters(path: str) -> Check | None:
     """Return a warning of messages that no worker finished and nobody has looked after; None if there are none."""
     try:
         with closing(open_unchanged(path)) as db:
-            found = list(db.execute(_DEAD))
+            found = dead_letters(db)
     except apsw.Error:  # locked at this moment
         return None
-    if not found:
-        return None
-    topic, count = found[0]
-    more = f", and in {len(found) - 1} more topics" if len(found) > 1 else ""
-    what = f"{count:,} message{'s' * (count != 1)} in {topic}{more}: each worker of theirs was lost, or gave them back"
-    fix = f"`livedex exchange read {topic}` shows them, `livedex exchange run {topic} --plugin CMD` handles them"
-    return warning("exchange", what, fix)
+    return warning("exchange", *described(found)) if found else None

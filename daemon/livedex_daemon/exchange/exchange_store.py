@@ -15,6 +15,7 @@ import apsw
 from livedex_daemon.config.settings import ExchangeConfig
 from livedex_daemon.exchange import claims, conversations, messages, retention
 from livedex_daemon.exchange.claims import Completion, Worker
+from livedex_daemon.exchange.dead_letters import DeadLetters, dead_letters
 from livedex_daemon.exchange.lease_clock import LeaseClock, lease_clock
 from livedex_daemon.exchange.messages import Draft
 from livedex_daemon.exchange.retention import Old
@@ -188,6 +189,11 @@ class Exchange:
             for name, count, waiting, active, dead in found
         ]
         return {"topics": topics, "db_bytes": self._database.bytes_on_disk()}
+
+    def dead_letters(self) -> list[DeadLetters]:
+        """Return the topics with messages that no worker finished and nobody has looked after."""
+        with self._database.reading() as db:
+            return dead_letters(db)
 
     def is_ready(self, topic: str | None, conversation_id: str | None, after_id: int | None) -> bool:
         """Whether a message came after ``after_id``; without it, whether the topic has a message to claim."""

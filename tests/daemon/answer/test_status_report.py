@@ -7,7 +7,7 @@ import shlex
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,6 +26,7 @@ from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.documents.conversions import Document
 from livedex_daemon.documents.lane import Lane
 from livedex_daemon.embedding.embedding_thread import EmbeddingThread
+from livedex_daemon.exchange.dead_letters import DeadLetters
 from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.plugin_host.plugin_host import PluginHost
@@ -61,6 +62,9 @@ class FakeStuckCheck:
     def stuck(self, _roots: Roots, _health: StoreHealth) -> list[bytes]:
         return self.paths
 
+    def late(self) -> list[bytes]:
+        return []
+
     @property
     def real(self) -> StuckCheck:
         return cast("StuckCheck", self)
@@ -76,6 +80,7 @@ class FakeLane:
 
 class FakeExchange:
     fault: DatabaseUnusable | None = None
+    dead_letters: Sequence[DeadLetters] = ()
 
     @property
     def real(self) -> ExchangeThread:
@@ -228,6 +233,15 @@ def test_a_watcher_that_ended_is_named(world: World) -> None:
 def test_files_that_failed_come_last(world: World) -> None:
     world.store_health.rebuilding = True
     assert world.codes(failed=2) == ["index_rebuilding", "files_failed"]
+
+
+def test_dead_letters_are_said_in_the_status_alone(world: World) -> None:
+    world.exchange.dead_letters = [DeadLetters("work.dead", 2), DeadLetters("other.dead", 1)]
+    status = world.health.status()
+    (told,) = status["warnings"]
+    assert (told["code"], status["state"]) == ("dead_letters", "ready")
+    assert told["message"].startswith("2 messages in work.dead, and in 1 more topics: ")
+    assert world.codes() == []
 
 
 def test_a_daemon_without_its_interpreter_must_be_restarted(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
