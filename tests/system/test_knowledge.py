@@ -105,7 +105,7 @@ def test_a_damaged_memory_hinders_nothing_else(home: Home, start_daemon: Callabl
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"not a database" * 100)
     with start_daemon().client() as client:
-        with pytest.raises(Unavailable, match=r"is damaged .*: move it away, or restore it from a backup"):
+        with pytest.raises(Unavailable, match="is damaged"):
             client.knowledge_add(content="text")
         assert client.search(query="text")["hits"] == []
         answer = client.search(query="text", knowledge=True)

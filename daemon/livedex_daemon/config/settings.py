@@ -20,7 +20,8 @@ from livedex_ipc.errors import ConfigInvalid
 
 ResolvedEntry = tuple[RootEntry, RealRoot]
 
-EMPTIED: Final = "it contains no setting, but there are roots: restore it, or write `roots = []` into it to have none"
+EMPTIED: Final = "it contains no setting, but there are roots"
+RESTORE: Final = "restore the file, or write `roots = []` into it to have none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +201,7 @@ def parse(
     content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     document = document_of(content, path)
     if accepted and not document.data:
-        raise invalid([Fault(None, None, None, EMPTIED)], path)
+        raise invalid([Fault(None, None, None, f"{EMPTIED}: {RESTORE}")], path)
     return _config(document, path, accepted)
 
 

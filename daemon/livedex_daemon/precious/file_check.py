@@ -50,6 +50,6 @@ def _fault_inside(db: apsw.Connection, schema: Schema) -> str | None:
     db.set_busy_timeout(int(CHECK_S * 1000))
     strange = strangeness(db, schema)
     if strange is not None:
-        return strange[0]
+        return strange
     found = str(db.execute("PRAGMA quick_check(1)").get)
     return None if found == "ok" else f"it is damaged ({found.splitlines()[-1]})"

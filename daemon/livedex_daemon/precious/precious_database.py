@@ -48,13 +48,25 @@ _UNUSABLE: Final = (
 class DatabaseUnusable(Unavailable):
     """The file cannot be opened, read or written: damaged, of a newer livedex, locked, or the disk does not take it."""
 
+    remedy = "see that its disk works and has space"
+
+
+class DatabaseForeign(DatabaseUnusable):
+    """The file is of another program, or of a newer livedex."""
+
+    remedy = "use the livedex that wrote it, or move it away: a new one begins empty"
+
 
 class DatabaseDamaged(DatabaseUnusable):
     """What the file contains makes no sense."""
 
+    remedy = "restore it from a backup, or move it away: a new one begins empty"
+
 
 class DatabaseBusy(DatabaseUnusable):
     """Another process has locked the file for ``BUSY_S``: it was stopped, or it is another program."""
+
+    remedy = "end the program that has locked it"
 
 
 class Schema(NamedTuple):
@@ -151,7 +163,7 @@ class PreciousDatabase:
     def _check_version(self, db: apsw.Connection) -> None:
         strange = strangeness(db, self._schema)
         if strange is not None:
-            raise self._unusable(": ".join(strange))
+            raise self._unusable(strange, DatabaseForeign)
 
     def _look_at_file(self) -> None:
         """Open the file again if it or its log is not the one that was opened: commits to a removed file succeed."""
@@ -185,8 +197,7 @@ class PreciousDatabase:
         try:
             yield
         except _DAMAGED as error:
-            reason = f"it is damaged ({error}): move it away, or restore it from a backup"
-            raise self._unusable(reason, DatabaseDamaged) from error
+            raise self._unusable(f"it is damaged ({error})", DatabaseDamaged) from error
         except (apsw.BusyError, apsw.LockedError) as error:
             raise self._unusable("another program has locked it", DatabaseBusy) from error
         except _UNUSABLE as error:
@@ -195,7 +206,8 @@ class PreciousDatabase:
             raise self._unusable(error.strerror or str(error)) from error
 
     def _unusable(self, reason: str, kind: type[DatabaseUnusable] = DatabaseUnusable) -> DatabaseUnusable:
-        return kind(f"{self._schema.subject} {self._path} cannot be used: {reason}", {"path": self._path})
+        message = f"{self._schema.subject} {self._path} cannot be used: {reason}"
+        return kind(message, {"path": self._path, "remedy": kind.remedy})
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -265,15 +277,15 @@ def _use_log(db: apsw.Connection) -> None:
             time.sleep(random.uniform(0.001, 0.01))
 
 
-def strangeness(db: apsw.Connection, schema: Schema) -> tuple[str, str] | None:
-    """Return why a database is not one of this livedex, and what helps; None if it is one, or is new."""
+def strangeness(db: apsw.Connection, schema: Schema) -> str | None:
+    """Return why a database is not one of this livedex; None if it is one, or is new."""
     tables = int(db.execute("SELECT count(*) FROM sqlite_master").get)
     application, version = int(db.pragma("application_id")), int(db.pragma("user_version"))
     if not tables and application in (0, schema.application_id):
         return None
     if application != schema.application_id:
-        return "it is a database of another program", "move it away"
-    return ("a newer livedex wrote it", "use that one") if version > schema.version else None
+        return "it is a database of another program"
+    return "a newer livedex wrote it" if version > schema.version else None
 
 
 def _make_tables(db: apsw.Connection, schema: Schema) -> None:

@@ -17,7 +17,7 @@ from livedex_daemon.config.settings import StandingConfig
 from livedex_daemon.exchange.exchange_store import SCHEMA
 from livedex_daemon.exchange.standing_reports import Left, StandingReports
 from livedex_daemon.precious import precious_database
-from livedex_daemon.precious.precious_database import DatabaseUnusable, PreciousDatabase
+from livedex_daemon.precious.precious_database import DatabaseDamaged, DatabaseUnusable, PreciousDatabase
 
 
 def test_it_is_private_whatever_the_umask(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_damage_inside_is_named(tmp_path: Path, damage: str) -> None:
         queue.publish("a", "")
         with closing(apsw.Connection(str(path))) as other:
             other.execute(damage)
-        with pytest.raises(DatabaseUnusable, match="from a backup"):
+        with pytest.raises(DatabaseDamaged):
             queue.claim("a")
             queue.publish("a", "")
 
@@ -121,7 +121,7 @@ def test_a_file_that_was_unusable_for_a_while_is_used_again(tmp_path: Path, is_r
         path.rename(aside)
         path.write_bytes(b"not a database" * 100)
         for _ in range(3):
-            with pytest.raises(DatabaseUnusable, match="restore it"):
+            with pytest.raises(DatabaseUnusable, match="it is damaged"):
                 queue.read("a") if is_read else queue.publish("a", "lost")
         aside.rename(path)
         assert [message["body"] for message in queue.read("a")] == ["before"]
