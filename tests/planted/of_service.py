@@ -145,7 +145,7 @@ DEFECTS: tuple[Defect, ...] = (
         "doctor-hides-the-daemons-warnings",
         "the doctor finds nothing wrong while the daemon itself warns",
         "livedex_daemon/doctor/system_checks.py",
-        (('    for each in warned:', "    for each in ():"),),
+        (("    for each in warned:", "    for each in ():"),),
         f"{DOCTOR}::test_it_is_found_and_explained",
     ),
 )
