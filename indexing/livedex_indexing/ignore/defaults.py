@@ -82,12 +82,12 @@ MARKER_NAMES = frozenset(
     marker for markers in FOLDER_MARKERS.values() for marker in (*markers.siblings, *markers.inside)
 )
 
-_FOLDER_RULES = {
+FOLDER_RULES = {
     **{name.encode(): Builtin("vcs", name + "/") for name in _VCS},
     **{name.encode(): Builtin("default", name + "/") for name in _CACHES},
 }
-_FILE_RULES = {name.encode(): Builtin("default", name) for name in _LOCK_FILES}
-_SUFFIX_RULES = {
+FILE_RULES = {name.encode(): Builtin("default", name) for name in _LOCK_FILES}
+SUFFIX_RULES = {
     suffix.encode(): Builtin("default", "*" + suffix) for suffix in (*_BINARY, *_LOCK_SUFFIXES, *_SWAP_SUFFIXES)
 }
 # Names that begin or end like this need a closer look; two look-ups settle all others.
@@ -102,7 +102,7 @@ def builtin(name: bytes, is_dir: bool) -> Builtin | None:
         lower = name.lower()
         if lower in SECRET_FOLDERS:
             return Builtin("secret", secret_pattern(lower, b"", True) or "")
-        return _FOLDER_RULES.get(name)
+        return FOLDER_RULES.get(name)
     lower = name.lower()
     dot = lower.rfind(b".")
     suffix = lower[dot:] if dot >= 0 else b""
@@ -110,7 +110,7 @@ def builtin(name: bytes, is_dir: bool) -> Builtin | None:
         pattern = secret_pattern(lower, suffix, False)
         if pattern is not None:
             return Builtin("secret", pattern)
-    found = _SUFFIX_RULES.get(suffix) or _FILE_RULES.get(lower)
+    found = SUFFIX_RULES.get(suffix) or FILE_RULES.get(lower)
     if lower.startswith(_STARTS) or lower.endswith(_ENDS):
         return _unusual(lower, suffix) or found
     return found
