@@ -11,13 +11,14 @@ ONE_BACKEND = "tests/daemon/backend/test_only_one_gets_vectors.py"
 AT_ONCE = "tests/indexing/backends/test_postgres_at_once.py"
 UNREADABLE = "tests/indexing/vectors/test_unreadable_vectors.py"
 WAITING = "tests/indexing/vectors/test_waiting_contents.py"
+REFUSED = "tests/indexing/vectors/test_refused_texts.py"
 
 DEFECTS = (
     Defect(
         "vector-not-finite",
         "a vector that is not finite reaches the store",
         "livedex_indexing/embeddings/vector_check.py",
-        (("if not math.isfinite(sum(values)) or not math.isfinite(most):", "if False:"),),
+        (("if not length < 1 / _SHORTEST:", "if False:"),),
         "tests/indexing/vectors/test_vectors.py::test_a_useless_vector_never_reaches_the_store",
     ),
     Defect(
@@ -195,6 +196,34 @@ DEFECTS = (
         "livedex_daemon/embedding/embedding_thread.py",
         (("            if filling.pending:\n", "            if False:\n"),),
         "tests/daemon/embedding/test_vectors_pending.py::test_what_only_a_comparison_finds_is_made_at_once",
+    ),
+    Defect(
+        "refused-text-holds-up-all",
+        "one text that a gateway refuses ends the making of vectors",
+        "livedex_indexing/vectors/text_embedding.py",
+        (("            refusal = str(fault)\n", "            raise\n"),),
+        f"{REFUSED}::test_the_others_get_their_vectors",
+    ),
+    Defect(
+        "too-long-text-without-vector",
+        "a text that is too long for the model has no vector",
+        "livedex_indexing/vectors/text_embedding.py",
+        (("if len(text) <= _SHORTEST:", "if text:"),),
+        f"{REFUSED}::test_of_one_that_is_too_long_the_beginning_counts",
+    ),
+    Defect(
+        "dead-gateway-refuses-texts",
+        "texts under way when a gateway dies never get their vectors",
+        "livedex_indexing/vectors/text_embedding.py",
+        (("            raise fault from None", "            pass"),),
+        f"{REFUSED}::test_one_that_dies_in_the_middle_refuses_nothing",
+    ),
+    Defect(
+        "refused-for-good",
+        "a text that an embedder refused once has no vector until its file changes",
+        "livedex_indexing/vectors/filler.py",
+        (("(is_first and have.vectors < chunks)", "False"),),
+        f"{REFUSED}::test_what_was_refused_is_tried_again_after_a_start",
     ),
     Defect(
         "vectors-weigh-words",

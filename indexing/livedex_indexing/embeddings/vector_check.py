@@ -12,6 +12,8 @@ from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 
 MOST_DIMENSIONS = 8_192  # more than any known model has; sqlite-vec's limit
 
+_SHORTEST = 1e-150  # of a vector: what is shorter, or as long as its inverse, cannot be calculated with
+
 
 def check_dimensions(dimensions: object) -> int:
     """Return the size of an embedder's vectors. Raises EmbedderUnavailable if it is no size."""
@@ -31,13 +33,13 @@ def checked(vectors: Sequence[Sequence[float]], count: int, dimensions: int) -> 
 def _checked(vector: Sequence[float], dimensions: int) -> list[float]:
     try:
         values = [float(value) for value in vector]
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise EmbedderUnavailable("the embedder answered a vector that is not a list of numbers") from error
     if len(values) != dimensions:
         raise EmbedderUnavailable(f"the embedder answered a vector of {len(values)} numbers instead of {dimensions}")
-    most = max(map(abs, values))
-    if not math.isfinite(sum(values)) or not math.isfinite(most):
+    length = math.hypot(*values)
+    if not length < 1 / _SHORTEST:  # neither is one with a NaN
         raise EmbedderUnavailable("the embedder answered a vector that is not finite")
-    if most == 0.0:
+    if length < _SHORTEST:
         raise EmbedderUnavailable("the embedder answered a vector of zeros")
     return values

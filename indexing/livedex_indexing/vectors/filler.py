@@ -57,21 +57,26 @@ class Filler:
         return self._texts.embedded
 
     def compare(self) -> None:
-        """Compare all contents of the index with those that have vectors: note what is missing, drop what is gone."""
+        """Compare all contents of the index with those that have vectors: note what is missing, drop what is gone. The
+        first time, contents of which a text was refused are noted, too."""
+        is_first = self._last < 0
         waiting: dict[int, int] = {}
         absent: set[int] = set()
         gone: list[int] = []
         seen = all_contents(self.store)
         with self._pool.connection() as reader, reader.snapshot():
             for new, known in _merged(_rows(reader, _IN_USE), _rows(reader, _KEPT), seen):
-                same = new is not None and known is not None and new[:4] == tuple(known)
-                if known is not None and not same:
+                have = known if new is not None and known is not None and new[:4] == known[:4] else None
+                if known is not None and have is None:
                     gone.append(known.id)
-                if new is not None and not same and new[4] is not None:
-                    waiting[new[0]] = new[4]
-                elif new is not None and not same:
-                    absent.add(new[0])
-                self._last = max(self._last, -1 if new is None else new[0])
+                if new is None:
+                    continue
+                content_id, chunks = new[0], new[4]
+                self._last = max(self._last, content_id)
+                if chunks is not None and (have is None or (is_first and have.vectors < chunks)):
+                    waiting[content_id] = chunks
+                elif have is None:
+                    absent.add(content_id)
         for start in range(0, len(gone), ROWS):
             self.store.remove(gone[start : start + ROWS])
         self._waiting, self._absent = waiting, absent

@@ -1,17 +1,24 @@
 """Gives texts their vectors in one store, in batches.
 
-Invariant: each batch is committed before the next one is sent. Nothing but a checked vector is stored.
+Invariant: each batch is committed before the next one is sent. Nothing but a checked vector is stored. A text that the
+embedder refuses holds up no other one; an embedder that takes no text at all is unavailable.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
-from contextlib import suppress
+from typing import Final
 
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.embeddings.vector_check import checked
 from livedex_indexing.plugins import Embedder
 from livedex_indexing.vectors.vector_store import VectorStore
+
+log = logging.getLogger(__name__)
+
+_PROBE: Final = "livedex"  # what every embedder that works takes
+_SHORTEST: Final = 200  # characters of a text that was refused: a shorter one is not cut further
 
 
 class TextEmbedding:
@@ -29,27 +36,43 @@ class TextEmbedding:
         """Embed texts by their hash; those that were refused before are left out. Raises EmbedderUnavailable."""
         items = [(digest, text) for digest, text in texts.items() if digest not in self._refused]
         for start in range(0, len(items), self._size):
-            part = items[start : start + self._size]
-            self._store.add_texts(self._vectors(part))
-            self.embedded += len(part)
+            part = dict(items[start : start + self._size])
+            found = self._vectors(part)
+            self._store.add_texts(found)
+            self._refused |= part.keys() - found.keys()
+            self.embedded += len(found)
 
-    def _vectors(self, items: list[tuple[bytes, str]]) -> dict[bytes, list[float]]:
-        """Return the checked vectors of texts. If a batch is refused and some of its texts alone are not, the others
-        are left without a vector; if none is accepted, the embedder is to blame."""
+    def _vectors(self, texts: Mapping[bytes, str]) -> dict[bytes, list[float]]:
+        """Return the checked vectors of texts. If a batch is refused, its texts are embedded one by one; one that is
+        refused alone is left out."""
         try:
-            vectors = self._vectors_of([text for _, text in items])
-            return dict(zip([digest for digest, _ in items], vectors, strict=True))
-        except BadVectors as fault:
-            if len(items) == 1:
-                raise EmbedderUnavailable(str(fault)) from fault
-            found: dict[bytes, list[float]] = {}
-            for digest, text in items:
-                with suppress(BadVectors):
-                    found[digest] = self._vectors_of([text])[0]
-            if not found:
-                raise EmbedderUnavailable(str(fault)) from fault
-            self._refused |= {digest for digest, _ in items if digest not in found}
-            return found
+            return dict(zip(texts, self._vectors_of([*texts.values()]), strict=True))
+        except EmbedderUnavailable as fault:
+            self._raise_unless_it_works(fault)
+            refusal = str(fault)
+        alone = {digest: self._vector_of(text) for digest, text in texts.items()}
+        found = {digest: vector for digest, vector in alone.items() if vector is not None}
+        if len(found) < len(texts):
+            log.warning("texts_refused", extra={"texts": len(texts) - len(found), "reason": refusal})
+        return found
+
+    def _vector_of(self, text: str) -> list[float] | None:
+        """Return the vector of a text; of its first half if it is refused, as one is that is too long, and so on; None
+        if even that is refused."""
+        while True:
+            try:
+                return self._vectors_of([text])[0]
+            except EmbedderUnavailable as fault:
+                self._raise_unless_it_works(fault)
+            if len(text) <= _SHORTEST:
+                return None
+            text = text[: len(text) // 2]
+
+    def _raise_unless_it_works(self, fault: EmbedderUnavailable) -> None:
+        try:
+            self._vectors_of([_PROBE])
+        except EmbedderUnavailable:
+            raise fault from None
 
     def _vectors_of(self, texts: list[str]) -> list[list[float]]:
         try:
@@ -58,11 +81,4 @@ class TextEmbedding:
             raise
         except Exception as fault:  # a plugin may raise anything
             raise EmbedderUnavailable(f"the embedder raises {type(fault).__name__}") from fault
-        try:
-            return checked(answer, len(texts), self._store.dimensions)
-        except EmbedderUnavailable as fault:
-            raise BadVectors(str(fault)) from fault
-
-
-class BadVectors(Exception):
-    """The embedder answered, and its answer has no usable vectors."""
+        return checked(answer, len(texts), self._store.dimensions)

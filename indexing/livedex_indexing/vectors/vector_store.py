@@ -32,12 +32,13 @@ _EXPIRE = "DELETE FROM texts WHERE unused_since < ?"
 
 
 class ContentKey(NamedTuple):
-    """A content as the index has it."""
+    """A content as the index has it. ``vectors``: how many of its chunks have one, where that was counted."""
 
     id: int
     hash: bytes
     signature: bytes
     first_chunk: int
+    vectors: int = 0
 
 
 class VectorStore:
@@ -114,7 +115,8 @@ class VectorStore:
         """Return the contents that were seen, by id, from the one after ``after`` on; at most some thousands."""
         rows = fetch(
             self._db,
-            "SELECT id, hash, signature, first_chunk FROM contents WHERE id > ? ORDER BY id LIMIT ?",
+            """SELECT id, hash, signature, first_chunk, (SELECT count(*) FROM chunks WHERE content_id = contents.id)
+               FROM contents WHERE id > ? ORDER BY id LIMIT ?""",
             (after, _BATCH),
         )
         return [ContentKey(*row) for row in rows]
@@ -132,7 +134,7 @@ class VectorStore:
             ids = id_list(chunk_id for chunk_id, _, _ in chunks)  # an id may come again after the highest was removed
             again = fetch(self._db, "SELECT id FROM chunks WHERE id IN (SELECT value FROM json_each(?))", (ids,))
             self.index.remove(self._db, [row[0] for row in again])
-            self._db.executemany("INSERT INTO contents VALUES (?, ?, ?, ?)", [key for key, _ in contents])
+            self._db.executemany("INSERT INTO contents VALUES (?, ?, ?, ?)", [key[:4] for key, _ in contents])
             self._db.executemany("INSERT OR REPLACE INTO chunks VALUES (?, ?, ?)", chunks)
             self.index.add(self._db, [chunk_id for chunk_id, _, _ in chunks])
 
