@@ -116,6 +116,13 @@ def _try(action: Callable[[], object]) -> bool:
     return True
 
 
+def typist(path: str) -> None:
+    """Publish each line of stdin, and print its id."""
+    queue = Queue(Path(path), real=True)
+    for line in sys.stdin:
+        print(queue.publish("a", line)["id"], flush=True)
+
+
 def script(path: str, journal: str) -> None:
     """The same short history each time. The log is often copied into the file, and the file is closed and opened."""
     precious_database.WAL_CHECKPOINT_PAGES = 40  # type: ignore[misc]
@@ -131,5 +138,6 @@ def script(path: str, journal: str) -> None:
 
 
 if __name__ == "__main__":
-    PROGRAMS: dict[str, Callable[..., None]] = {"publisher": publisher, "worker": worker, "script": script}
+    programs = (publisher, worker, script, typist)
+    PROGRAMS: dict[str, Callable[..., None]] = {program.__name__: program for program in programs}
     PROGRAMS[sys.argv[1]](*sys.argv[2:])

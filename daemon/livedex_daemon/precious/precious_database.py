@@ -28,7 +28,8 @@ CACHE_KIB: Final = 4_096
 WAL_CHECKPOINT_PAGES: Final = 2_000
 JOURNAL_LIMIT_BYTES: Final = 32 << 20
 
-_FILES: Final = ("", "-wal")
+# Whoever goes on with a removed one, also the last, has a log, or an index and locks of it, that no other process has.
+_FILES: Final = ("", "-wal", "-shm")
 _DAMAGED: Final = (
     *(apsw.CorruptError, apsw.NotADBError, apsw.FormatError),
     # What was never written so is read: a text that is not UTF-8 or no JSON, a number twice, a schema without a table.
@@ -166,7 +167,7 @@ class PreciousDatabase:
             raise self._unusable(strange, DatabaseForeign)
 
     def _look_at_file(self) -> None:
-        """Open the file again if it or its log is not the one that was opened: commits to a removed file succeed."""
+        """Open it again if a file of it is not the one that was opened: commits to a removed file succeed."""
         if not self._is_open or self._was_replaced():
             self._is_open = False  # and stays so if the file cannot be used now: the next call tries again
             self._db.close()

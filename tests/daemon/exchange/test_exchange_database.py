@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -13,6 +14,7 @@ import apsw
 import pytest
 
 from helpers.exchange_file import Queue
+from helpers.exchange_programs import command, environment
 from livedex_daemon.config.settings import StandingConfig
 from livedex_daemon.exchange.exchange_store import SCHEMA
 from livedex_daemon.exchange.standing_reports import Left, StandingReports
@@ -109,6 +111,25 @@ def test_a_removed_file_is_not_written_to(tmp_path: Path, suffix: str) -> None:
         queue.publish("a", "after")
         with closing(Queue(path)) as other:
             assert [message["body"] for message in other.read("a")][-1] == "after"
+
+
+def test_a_removed_index_of_the_log_divides_nobody(tmp_path: Path) -> None:
+    """Each process would have an index and locks of its own, give the same numbers, and write over the others."""
+    path = tmp_path / "exchange.db"
+    with closing(Queue(path, real=True)) as queue:
+        queue.publish("a", "")
+        Path(f"{path}-shm").unlink()
+        process = subprocess.Popen(
+            command("typist", path), env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        with process:
+            assert process.stdin is not None and process.stdout is not None
+            for number in (2, 4, 6):
+                process.stdin.write("x\n")
+                process.stdin.flush()
+                assert int(process.stdout.readline()) == number
+                assert queue.publish("a", "")["id"] == number + 1
+        assert len(queue.read("a")) == 7
 
 
 @pytest.mark.parametrize("is_read", [True, False])
