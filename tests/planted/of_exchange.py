@@ -269,6 +269,32 @@ DEFECTS = (
         "tests/daemon/worker_host/test_worker_host.py::test_a_signal_may_come_while_another_one_is_handled",
     ),
     Defect(
+        "full-disk-forgotten-by-the-next-read",
+        "the status is green while no message can be published, because messages can be read",
+        "livedex_daemon/answer/exchange_thread.py",
+        (
+            (
+                "            self._run(Exchange.check_writable, called_at)",
+                "            self._run(Exchange.stats, called_at)",
+            ),
+        ),
+        "tests/daemon/answer/test_exchange_thread.py::test_a_fault_of_writing_stays_until_writing_is_possible",
+    ),
+    Defect(
+        "lock-waited-for-once-for-each-caller",
+        "of six who publish while the file is locked, the last one is told after a minute",
+        "livedex_daemon/answer/exchange_thread.py",
+        (("            exchange.wait_from(called_at)\n", ""),),
+        "tests/daemon/answer/test_exchange_thread.py::test_who_waits_for_others_has_waited_for_the_lock",
+    ),
+    Defect(
+        "removed-index-of-the-log-used",
+        "two processes whose index of the log was removed between them write over each other's messages",
+        "livedex_daemon/precious/precious_database.py",
+        (('("", "-wal", "-shm")', '("", "-wal")'),),
+        "tests/daemon/exchange/test_exchange_database.py::test_a_removed_index_of_the_log_divides_nobody",
+    ),
+    Defect(
         "half-a-request-cancelled",
         "the cancellation of a call is sent in the middle of its request",
         "livedex_ipc/client.py",

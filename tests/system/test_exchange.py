@@ -156,7 +156,7 @@ def test_a_damaged_file_is_named_and_the_rest_works(client: Client, home: Home) 
     assert (status["state"], [each["code"] for each in status["warnings"]]) == ("degraded", ["exchange_unavailable"])
     path.unlink()
     assert client.call("exchange/publish", {"topic": "a", "body": ""})["id"] == 1
-    assert client.call("status")["warnings"] == []
+    wait_until(lambda: client.call("status")["warnings"] == [], what="the end of the warning")
 
 
 def test_a_damaged_file_is_named_though_nobody_calls(home: Home, start_daemon: Callable[..., Daemon]) -> None:

@@ -17,13 +17,14 @@ from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.exchange.dead_letters import DeadLetters
 from livedex_daemon.exchange.exchange_store import Exchange
 from livedex_daemon.exchange.log_watch import RECHECK_S, LogWatch
-from livedex_daemon.precious.precious_database import DatabaseDamaged, DatabaseUnusable
+from livedex_daemon.precious.precious_database import BUSY_S, DatabaseDamaged, DatabaseUnusable
 from livedex_daemon.process import tick
 from livedex_daemon.process.lasting_threads import LastingThreads
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.file_stamp import Stamp, file_stamp
 
 TIDY_EVERY_S: Final = 600.0
+LOOK_S: Final = 0.5  # for a lock, in a look that nobody asked for: others wait behind it
 
 T = TypeVar("T")
 
@@ -31,8 +32,9 @@ T = TypeVar("T")
 class ExchangeThread:
     """Opens the file at the first call. For the event loop's thread.
 
-    ``fault``: why the file cannot be used, None if it can. A damaged file has one until it is restored or moved away:
-    some calls do not touch the damage. ``dead_letters``: as of the last look at the file.
+    ``fault``: why the file cannot be used, None if it can. It stays until the file could be written again, and that of
+    a damaged file until it is restored or moved away: some calls do not touch the damage.
+    ``dead_letters``: as of the last look at the file.
     """
 
     def __init__(self, path: str, current: CurrentConfig) -> None:
@@ -49,19 +51,18 @@ class ExchangeThread:
 
     async def run(self, action: Callable[[Exchange], T]) -> T:
         """Return the result of ``action``, and raise what it raises. Also raises DatabaseUnusable."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, action)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, action, time.monotonic())
 
-    def _run(self, action: Callable[[Exchange], T]) -> T:
+    def _run(self, action: Callable[[Exchange], T], called_at: float | None = None) -> T:
         try:
-            result = action(self._opened())
+            exchange = self._opened()
+            exchange.wait_from(called_at)
+            return action(exchange)
         except DatabaseUnusable as error:
             self.fault = type(error)(error.message, error.data)  # the error itself keeps the call, and its message
             if isinstance(error, DatabaseDamaged):
                 self._damaged = file_stamp(self._path)
             raise
-        if self.fault is not None and (self._damaged is None or self._damaged != file_stamp(self._path)):
-            self.fault = self._damaged = None
-        return result
 
     def _opened(self) -> Exchange:
         if self._exchange is None:
@@ -84,7 +85,11 @@ class ExchangeThread:
                     checked = state
 
     def _look(self) -> None:
-        self.dead_letters = self._run(Exchange.dead_letters)
+        called_at = time.monotonic() - BUSY_S + LOOK_S
+        self.dead_letters = self._run(Exchange.dead_letters, called_at)
+        if self.fault is not None and (self._damaged is None or self._damaged != file_stamp(self._path)):
+            self._run(Exchange.check_writable, called_at)  # a file that can be read may be locked, or its disk full
+            self.fault = self._damaged = None
 
     def tidy(self) -> None:
         """Remove what is old, now and then, after what is under way."""

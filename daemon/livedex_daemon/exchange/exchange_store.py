@@ -66,8 +66,17 @@ class Exchange:
     def path(self) -> str:
         return self._database.path
 
+    def wait_from(self, moment: float | None) -> None:
+        """Count what the next calls wait for a lock from this moment on; None: from each call."""
+        self._database.waits_from = moment
+
     def close(self) -> None:
         self._database.close()
+
+    def check_writable(self) -> None:
+        """Write what the file says already. Raises DatabaseUnusable."""
+        with self._database.transaction(durable=True) as db:
+            db.pragma("user_version", SCHEMA.version)
 
     def publish(self, params: ExchangePublishParams) -> PublishResult:
         """Raises InvalidParams, NotFound (the parent) or Unavailable (the topic is full)."""

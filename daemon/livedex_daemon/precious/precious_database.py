@@ -80,7 +80,11 @@ class Schema(NamedTuple):
 
 
 class PreciousDatabase:
-    """One connection. For one thread at a time. Every method raises DatabaseUnusable."""
+    """One connection. For one thread at a time. Every method raises DatabaseUnusable.
+
+    ``waits_from``: when the caller began to wait, by the monotonic clock; None: at each call. It waits for a lock for
+    ``BUSY_S`` from then on.
+    """
 
     def __init__(self, path: str, schema: Schema) -> None:
         """Open the file; create it (0600) if there is none."""
@@ -89,6 +93,7 @@ class PreciousDatabase:
         self._is_synced = True  # whether each commit waits for the disk
         self._lost_sync = False
         self._is_open = True
+        self.waits_from: float | None = None
         with self._translated():
             self._db = self._open()
 
@@ -146,7 +151,7 @@ class PreciousDatabase:
         try:
             db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
             db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-            db.set_busy_handler(_wait_for_lock())
+            db.set_busy_handler(self._wait_for_lock())
             db.pragma("cache_size", -CACHE_KIB)
             db.pragma("temp_store", "memory")
             self._check_version(db)
@@ -193,6 +198,24 @@ class PreciousDatabase:
             self._db.pragma("synchronous", "full" if durable else "normal")
             self._is_synced = durable
 
+    def _wait_for_lock(self) -> Any:
+        """Return a busy handler. All who wait have the same chance: with SQLite's own, who waits longest looks least.
+
+        A hundred processes that looked each millisecond would leave no time for the one that has the lock.
+        """
+        deadline = 0.0
+
+        def wait(tries: int) -> bool:
+            nonlocal deadline
+            now = time.monotonic()
+            if tries == 0:
+                deadline = (now if self.waits_from is None else self.waits_from) + BUSY_S
+            shortest_s, longest_s = _FIRST_PAUSES_S if tries < _FIRST_TRIES else _PAUSES_S
+            time.sleep(random.uniform(shortest_s, longest_s))
+            return now < deadline
+
+        return wait
+
     @contextmanager
     def _translated(self) -> Iterator[None]:
         try:
@@ -228,25 +251,6 @@ def first_row(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> Any:
     """Return the first row of a statement as a tuple, None if there is none."""
     found = db.execute(sql, values).fetchall()
     return found[0] if found else None
-
-
-def _wait_for_lock() -> Any:
-    """Return a busy handler. All who wait have the same chance: with SQLite's own, those who wait longest look least.
-
-    A hundred processes that looked each millisecond would leave no time for the one that has the lock.
-    """
-    deadline = 0.0
-
-    def wait(tries: int) -> bool:
-        nonlocal deadline
-        now = time.monotonic()
-        if tries == 0:
-            deadline = now + BUSY_S
-        shortest_s, longest_s = _FIRST_PAUSES_S if tries < _FIRST_TRIES else _PAUSES_S
-        time.sleep(random.uniform(shortest_s, longest_s))
-        return now < deadline
-
-    return wait
 
 
 def _make_private(path: str) -> None:

@@ -4,29 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import random
 import weakref
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
 
+from helpers.exchange_file import checked
 from helpers.support import wait_until
 from livedex_daemon.answer.exchange_thread import ExchangeThread
 from livedex_daemon.config import settings
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.exchange.exchange_store import Exchange
-from livedex_daemon.precious.precious_database import DatabaseDamaged
+from livedex_daemon.precious import precious_database
+from livedex_daemon.precious.precious_database import DatabaseBusy, DatabaseDamaged
+from livedex_daemon.process import tick
 
 
 class Body:
     """Stands for a message, which may be large."""
 
 
+def opened(path: Path) -> ExchangeThread:
+    return ExchangeThread(str(path), CurrentConfig(settings.parse("", path="config.toml")))
+
+
+def publish(exchange: Exchange) -> Any:
+    return exchange.publish(checked("publish", topic="a", body=""))
+
+
 def test_a_fault_keeps_nothing_of_its_call(tmp_path: Path) -> None:
     path = tmp_path / "exchange.db"
     path.write_bytes(b"not a database" * 100)
-    thread = ExchangeThread(str(path), CurrentConfig(settings.parse("", path="config.toml")))
+    thread = opened(path)
 
-    def publish() -> weakref.ref[Body]:
+    def call() -> weakref.ref[Body]:
         body = Body()
         seen = weakref.ref(body)
 
@@ -41,7 +56,58 @@ def test_a_fault_keeps_nothing_of_its_call(tmp_path: Path) -> None:
         gc.collect()
         return seen() is None
 
-    seen = publish()
+    seen = call()
     assert isinstance(thread.fault, DatabaseDamaged) and str(path) in thread.fault.message
     wait_until(is_gone, what="the call to be forgotten")
     thread.close()
+
+
+def test_a_fault_of_writing_stays_until_writing_is_possible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(precious_database, "BUSY_S", 0.05)
+    monkeypatch.setattr(tick, "EVERY_S", 0.05)
+    thread = opened(tmp_path / "exchange.db")
+
+    async def history() -> None:
+        await thread.run(publish)
+        checking = asyncio.create_task(thread.keep_checking())
+        with closing(apsw.Connection(str(tmp_path / "exchange.db"))) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(DatabaseBusy):
+                await thread.run(publish)
+            for _ in range(5):
+                await tick.tick()
+                await thread.run(Exchange.stats)
+                assert isinstance(thread.fault, DatabaseBusy)
+            other.execute("COMMIT")
+        async with asyncio.timeout(30):
+            while thread.fault is not None:
+                await tick.tick()
+        checking.cancel()
+
+    asyncio.run(history())
+    thread.close()
+
+
+def test_who_waits_for_others_has_waited_for_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many who publish at the same time, the last one waits for a lock as long as the first one."""
+    monkeypatch.setattr(precious_database, "BUSY_S", 0.4)
+    looks, uniform = 0, random.uniform
+
+    def counted(least: float, most: float) -> float:
+        nonlocal looks
+        looks += 1
+        return uniform(least, most)
+
+    monkeypatch.setattr(random, "uniform", counted)
+    thread = opened(tmp_path / "exchange.db")
+
+    async def history() -> None:
+        await thread.run(publish)
+        with closing(apsw.Connection(str(tmp_path / "exchange.db"))) as other:
+            other.execute("BEGIN IMMEDIATE")
+            found = await asyncio.gather(*(thread.run(publish) for _ in range(20)), return_exceptions=True)
+            assert {type(each) for each in found} == {DatabaseBusy}
+
+    asyncio.run(history())
+    thread.close()
+    assert looks < 10 * 20
