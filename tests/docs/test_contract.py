@@ -131,6 +131,16 @@ def test_warning_codes_are_those_documented() -> None:
     assert warning_codes() == contract_text.warnings()
 
 
+def test_commands_that_messages_name_are_those_documented() -> None:
+    """A remedy is typed as it is read, so it names no former name."""
+    top = {command.name: {leaf.name for leaf in command.subcommands} for command in arguments.ROOT.subcommands}
+    for folder in ("daemon", "indexing", "ipc", "service"):
+        for path in (CHECKOUT / folder).rglob("*.py"):
+            for name, second in re.findall(r"`livedex ([a-z]+)(?: ([a-z]+)\b)?[^`]*`", path.read_text()):
+                assert name in top, f"{path}: livedex {name}"
+                assert not top[name] or not second or second in top[name], f"{path}: livedex {name} {second}"
+
+
 def test_planned_names_are_not_built() -> None:
     named = re.findall(r"^- \*\*`(?:livedex )?([a-z.]+(?:/[a-z]+)?)", contract_text.planned(), re.MULTILINE)
     assert not set(named) & {*methods.METHODS, *every_command()}

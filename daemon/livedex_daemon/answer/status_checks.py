@@ -281,7 +281,7 @@ def _lost_marks(state: DaemonState) -> Warnings:
     if not state.forgotten.is_lost:
         return []
     message = f"the record of forgotten files, {state.forgotten.path}, was damaged or removed: some may be found again"
-    remedy = "run `livedex delete` for what must not be found, then `livedex down` and `livedex up`"
+    remedy = "run `livedex forget` for what must not be found, then `livedex down` and `livedex up`"
     return [warning("forgotten_lost", message, remedy)]
 
 

@@ -20,7 +20,7 @@ from livedex_ipc.errors import Unavailable
 class Locations:
     """Absolute paths, not resolved. ``state_dir`` contains the socket if there is no runtime folder.
 
-    ``data_dir`` contains ``index_db`` (derived), ``forgotten_db`` (the marks of ``livedex delete``, which survive a
+    ``data_dir`` contains ``index_db`` (derived), ``forgotten_db`` (the marks of ``livedex forget``, which survive a
     rebuild), ``exchange_db`` (messages) and ``knowledge_db`` (agent memory), which nothing else has, ``lock_path``
     (locked by the one daemon of this home) and ``cookie_dir`` (its files are touched to learn that all earlier events
     of the roots have arrived).
