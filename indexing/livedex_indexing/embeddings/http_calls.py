@@ -7,6 +7,7 @@ key or a text.
 from __future__ import annotations
 
 import contextlib
+import errno
 import http.client
 import socket
 import ssl
@@ -66,7 +67,7 @@ class Gateway:
         except (OSError, http.client.HTTPException) as error:
             if time.monotonic() >= deadline:
                 raise EmbedderUnavailable(f"the gateway {self.host} did not answer in time") from error
-            why = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+            why = _no_network() or (isinstance(error, OSError) and error.strerror) or type(error).__name__
             raise EmbedderUnavailable(f"the gateway {self.host} does not answer: {why}") from error
         finally:
             ended.cancel()
@@ -93,6 +94,17 @@ def _shut(connection: http.client.HTTPConnection) -> None:
     if isinstance(sock, socket.socket):
         with contextlib.suppress(OSError):
             sock.shutdown(socket.SHUT_RDWR)
+
+
+def _no_network() -> str:
+    """Say that this process may open no socket of the network, as in livedex's service; "" if it may. Where it may not,
+    a host's name fails like one that does not exist."""
+    try:
+        socket.socket(socket.AF_INET).close()
+    except OSError as error:
+        if error.errno == errno.EAFNOSUPPORT:
+            return "livedex runs as a service without network (docs/service.md says how to allow it)"
+    return ""
 
 
 def _read(connection: http.client.HTTPConnection, response: http.client.HTTPResponse, deadline: float) -> bytes:

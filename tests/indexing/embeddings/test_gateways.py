@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import socket
+
 import pytest
 
 from helpers.fake_gateway import FakeGateway
@@ -79,6 +82,21 @@ def test_one_that_is_down_is_named() -> None:
     gateway.close()
     with pytest.raises(EmbedderUnavailable, match="does not answer"):
         embedder_of("openai", gateway).embed("a car")
+
+
+def test_where_no_socket_of_the_network_may_be_opened_the_page_with_the_remedy_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in the service, where a host's name cannot be looked up either."""
+
+    def refuse(*_: object, **__: object) -> socket.socket:
+        raise OSError(errno.EAFNOSUPPORT, "Address family not supported by protocol")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    for host in ("127.0.0.1:9", "no-such-host.invalid"):
+        embedder = GatewayEmbedder("ollama", EmbeddingSettings("ollama", "m", f"http://{host}"))
+        with pytest.raises(EmbedderUnavailable, match=r"as a service without network \(docs/service\.md"):
+            embedder.embed("a car")
 
 
 def test_without_a_model_or_a_key_nothing_is_sent() -> None:
