@@ -46,6 +46,8 @@ RestrictNamespaces=yes
 RestrictAddressFamilies=AF_UNIX
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
+# What keeps the children that convert documents to one file. Some versions do not count them among the above.
+SystemCallFilter=landlock_create_ruleset landlock_add_rule landlock_restrict_self
 SystemCallErrorNumber=EPERM
 """
 _LIMITS = "StartLimitIntervalSec=60\nStartLimitBurst=5\n"

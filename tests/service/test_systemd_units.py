@@ -35,6 +35,11 @@ def test_the_service_runs_on_old_versions_and_restarts_what_fails() -> None:
     assert values(text, "Environment") == []
 
 
+def test_the_children_that_convert_documents_keep_their_sandbox() -> None:
+    allowed = " ".join(values(user_service(PLAIN), "SystemCallFilter"))
+    assert {f"landlock_{name}" for name in ("create_ruleset", "add_rule", "restrict_self")} <= {*allowed.split()}
+
+
 def test_what_the_daemon_needs_is_in_its_environment() -> None:
     text = user_service(Launch([NASTY], {"LIVEDEX_HOME": NASTY}))
     assert values(text, "Environment") == ['"LIVEDEX_HOME=/tmp/a b%%h$HOME\'\\"\\\\;x"']

@@ -148,6 +148,20 @@ def test_from_install_to_uninstall(machine: Machine) -> None:
 
 
 @pytest.mark.timeout(300)
+def test_the_sandbox_of_documents_works_in_the_service(machine: Machine) -> None:
+    """A process with the settings of the service says what it may use."""
+    machine.run("livedex service install")
+    code = "from livedex_indexing.parse.sandbox import available; print(available().missing)"
+    script = f"exec /opt/livedex/bin/python -c '{code}' > ~/missing"
+    machine.run(f"cat > probe.sh <<'END'\n{script}\nEND")
+    keep = f"grep -v '^Exec\\|^Type\\|^Watchdog\\|^Re[qs][ut]\\|^After' {UNITS}/livedex.service"
+    probe = "[Service]\\nType=oneshot\\nExecStart=/bin/sh %h/probe.sh"
+    machine.run(f"{keep} | sed 's|^.Service.|{probe}|' > {UNITS}/probe.service")
+    machine.run("systemctl --user daemon-reload; systemctl --user start probe")
+    assert machine.run("cat missing") == "[]"
+
+
+@pytest.mark.timeout(300)
 def test_systemd_python_and_the_template(machine: Machine) -> None:
     """What the journal gets is the same with systemd-python; a daemon of the system's manager serves ada too."""
     machine.run("mkdir -p notes; echo 'a zither' > notes/a.md; livedex service install; systemctl --user start livedex")
