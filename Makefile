@@ -15,6 +15,8 @@ AGENTS := @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 opencode-ai@1.
 AGENT_SCRIPTS := @anthropic-ai/claude-code/install.cjs opencode-ai/postinstall.mjs
 # Debian trees: trixie has systemd 257, Neovim 0.10, Emacs 30.1 and Helix 25.01, forky 262, 0.12, 30.2 and 25.07.
 SUITES := trixie forky
+# Where systemd is booted, also bookworm: 252.
+BOOTED := bookworm $(SUITES)
 # The rules of accessibility that the tests of the web page check.
 AXE := axe-core@4.14.1
 # VS Code as a server, its packager, and the Node that it wants.
@@ -166,7 +168,7 @@ $(VENV)/.agents: Makefile | $(VENV)/.made
 	else echo 'could not install the programs of agents: the tests that need them are skipped'; fi
 
 trees: $(VENV)/.dev
-	@for suite in $(SUITES); do sh tests/helpers/systemd_tree.sh make build/trees/$$suite $$suite || \
+	@for suite in $(BOOTED); do sh tests/helpers/systemd_tree.sh make build/trees/$$suite $$suite || \
 	  echo "could not make a tree of $$suite: its tests are skipped"; done
 
 browser: $(VENV)/.browser

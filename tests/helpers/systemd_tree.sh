@@ -1,6 +1,6 @@
 #!/bin/sh
 # A Debian tree with a systemd of its own, for tests/system/test_booted_systemd.py. As root, on Linux:
-#   systemd_tree.sh make TREE SUITE [MIRROR] a tree of SUITE (trixie: systemd 257, forky: 262) with livedex's libraries;
+#   systemd_tree.sh make TREE SUITE [MIRROR] a tree of SUITE (bookworm: systemd 252, trixie: 257) with livedex's libraries;
 #                                            what is there already is kept; MIRROR: apt's own if it is not given
 #   systemd_tree.sh boot TREE CHECKOUT       boots it in namespaces of its own, with the checkout's packages; ends with it
 set -eu

@@ -25,6 +25,7 @@ CONFIG = '[[roots]]\npath = "~/notes"\n'
 ADA = ("setpriv", "--reuid=1000", "--regid=1000", "--init-groups", "env", "-i", "HOME=/home/ada", "LIVEDEX_NO_SPAWN=1")
 VARIABLES = ("XDG_RUNTIME_DIR=/run/user/1000", "PATH=/opt/livedex/bin:/usr/bin:/bin", "LANG=C.UTF-8")
 UNITS = "~/.config/systemd/user"
+NOTIFY_RELOAD = 253  # the first systemd that knows it
 UPGRADE = 'sed -i \'s/"{}"/"{}"/\' /opt/livedex/lib/python3*/site-packages/livedex_ipc/__init__.py'
 
 
@@ -66,6 +67,9 @@ class Machine:
     def version(self) -> str:
         return self.run('livedex --json status | grep -o \'"version": *"[^"]*"\' | cut -d\'"\' -f4', code=None)
 
+    def version_of_systemd(self) -> int:
+        return int(self.run("systemctl --version | head -n 1").split()[1])
+
     def drop_in(self, text: str) -> None:
         """Add settings to the service, and start it again with them."""
         folder = f"{UNITS}/livedex.service.d"
@@ -94,7 +98,7 @@ def machine(request: pytest.FixtureRequest) -> Iterator[Machine]:
 
 @pytest.mark.timeout(300)
 def test_from_install_to_uninstall(machine: Machine) -> None:
-    print(machine.run("systemctl --version | head -n 1"))
+    print("systemd", machine.version_of_systemd())
     machine.run("mkdir -p notes .config/livedex; echo 'a zither' > notes/a.md")
     machine.run(f"echo '{CONFIG}' > .config/livedex/config.toml")
     machine.run("chmod 600 .config/livedex/config.toml; livedex service install")
@@ -117,9 +121,12 @@ def test_from_install_to_uninstall(machine: Machine) -> None:
     assert machine.user("is-active livedex.service") == "active", "the former configuration stays"
     machine.run(f"echo '{CONFIG}' > .config/livedex/config.toml")
 
-    machine.drop_in("Type=notify-reload\\nExecReload=\\nWatchdogSec=3\\n")
-    machine.run("timeout 20 systemctl --user reload livedex")
-    assert machine.value("Type") == "notify-reload", "SIGHUP is answered as it wants it"
+    if machine.version_of_systemd() >= NOTIFY_RELOAD:
+        machine.drop_in("Type=notify-reload\\nExecReload=\\nWatchdogSec=3\\n")
+        machine.run("timeout 20 systemctl --user reload livedex")
+        assert machine.value("Type") == "notify-reload", "SIGHUP is answered as it wants it"
+    else:
+        machine.drop_in("WatchdogSec=3\\n")
     frozen = machine.pid()
     machine.kill(signal.SIGSTOP)
     wait_until(lambda: machine.pid() not in (frozen, "0"), 60, what="the watchdog")
