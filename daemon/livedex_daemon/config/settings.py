@@ -205,6 +205,12 @@ def parse(
     return _config(document, path, accepted)
 
 
+def is_emptied(path: str) -> bool:
+    """Return whether the file is there without a setting. Raises ConfigInvalid if it is no TOML."""
+    content = _content(path)
+    return content is not None and not document_of(content, path).data
+
+
 def settings(path: str) -> dict[str, SettingRow]:
     """Return every setting in effect by its dotted key. Raises ConfigInvalid as ``load`` does."""
     document = document_of(_content(path) or b"", path)

@@ -38,6 +38,10 @@ def configuration() -> Iterator[Check]:
     except ConfigInvalid as fault:
         yield failed("configuration", fault.message, "run `livedex config validate`, then `livedex config edit`")
         return
+    if _is_emptied():
+        message = f"{where} contains no setting: while the index has roots, no daemon starts with it"
+        yield warning("configuration", message, settings.RESTORE)
+        return
     there = where if os.path.exists(where) else f"the defaults apply ({where} does not exist)"
     yield ok("configuration", f"{there}: {_count(len(loaded.roots), 'root')}")
 
@@ -135,9 +139,15 @@ def watches() -> Iterator[Check]:
 def _roots() -> Sequence[RootConfig] | None:
     """Return the configured roots; None if the configuration is broken, which its own check reports."""
     try:
-        return settings.load(locate().config_path).roots
+        return None if _is_emptied() else settings.load(locate().config_path).roots
     except ConfigInvalid:
         return None
+
+
+def _is_emptied() -> bool:
+    """Return whether the configuration has lost its settings, although there is an index. Raises ConfigInvalid."""
+    places = locate()
+    return os.path.exists(places.index_db) and settings.is_emptied(places.config_path)
 
 
 def _root(root: RootConfig) -> Check:

@@ -114,6 +114,11 @@ def replace_by_file(setup: Setup) -> None:
     setup.home.data.touch()
 
 
+def empty_the_configuration(setup: Setup) -> None:
+    setup.data_file(0o600)
+    setup.configure("# nothing\n")
+
+
 def replace_root_by_file(setup: Setup) -> None:
     setup.root.rmdir()
     setup.root.touch()
@@ -169,6 +174,7 @@ BROKEN = (
         "/nowhere",
     ),
     Broken("no folder to index", lambda s: s.configure(""), "root", "warning", "no folder is indexed"),
+    Broken("a configuration that was emptied", empty_the_configuration, "configuration", "warning", "no setting"),
     Broken("a root that is gone", lambda s: s.root.rmdir(), "root", "warning", "is missing"),
     Broken("a file in the place of a root", replace_root_by_file, "root", "warning", "link is in its place"),
     Broken("data that others may write", lambda s: s.home.data.chmod(0o777), "folders", "failed", "may write"),
