@@ -226,6 +226,13 @@ DEFECTS = (
         f"{REFUSED}::test_what_was_refused_is_tried_again_after_a_start",
     ),
     Defect(
+        "query-to-a-former-gateway",
+        "queries go to a gateway that is no longer configured until other vectors are complete",
+        "livedex_daemon/embedding/embedding_thread.py",
+        (('return not is_same and getattr(embedder, "host", None) is not None', "return False"),),
+        "tests/daemon/embedding/test_former_gateway.py::test_after_a_start",
+    ),
+    Defect(
         "vectors-weigh-words",
         "a file that vectors led to rises for its words, too, and the words of all others weigh less",
         "livedex_indexing/rank/results.py",

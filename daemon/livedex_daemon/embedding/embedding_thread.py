@@ -260,6 +260,8 @@ class EmbeddingThread:
             try:
                 config = {**self._plugins.config_for(EMBEDDER, settings.embedder), "embedding": settings.as_dict()}
                 embedder = self._plugins.embedder_with(settings.embedder, config)
+                if _is_elsewhere(embedder, settings, new.settings):
+                    continue
                 former = self._opened(embedder, settings)
             except Exception as fault:  # whatever it is: searches compare words until the new ones are there
                 log.info("former_vectors", extra={"reason": type(fault).__name__})
@@ -276,7 +278,8 @@ class EmbeddingThread:
             self._forget(self._next)
         self._next = None
         self._plugins.used(EMBEDDER, [settings.embedder] if settings.embedder else [])
-        if not settings.embedder:
+        used = self._used
+        if not settings.embedder or (used is not None and _is_elsewhere(used.embedder, used.settings, settings)):
             self._drop_all()
 
     def _forget(self, one: VectorSet) -> None:
@@ -339,3 +342,9 @@ class EmbeddingThread:
 
     def _settings(self) -> EmbeddingSettings:
         return settings_of(self._config.config.effective)
+
+
+def _is_elsewhere(embedder: Embedder, made_from: EmbeddingSettings, wanted: EmbeddingSettings) -> bool:
+    """Whether an embedder sends texts to a gateway that is no longer configured."""
+    is_same = (made_from.embedder, made_from.api_base) == (wanted.embedder, wanted.api_base)
+    return not is_same and getattr(embedder, "host", None) is not None

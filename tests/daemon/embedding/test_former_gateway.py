@@ -1,0 +1,47 @@
+"""A gateway that is no longer configured gets no query, although its vectors are the only complete ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from helpers.embedding_world import World
+from helpers.support import wait_until
+from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
+
+QUERY_S = 60.0
+
+
+def fails_with_new(world: World) -> None:
+    """Configure an embedder that does not work, and wait until that is known."""
+    world.new.fault = "no answer"
+    world.use("new")
+    wait_until(lambda: world.vectors.fault, what="the fault of the new embedder")
+
+
+def ask(world: World) -> str | None:
+    """Return by which model a search compares; None: by words alone."""
+    try:
+        found = world.vectors.vectors("words", QUERY_S)
+    except EmbedderUnavailable:
+        return None
+    return None if found is None or found.model is None else found.model.name
+
+
+@pytest.mark.parametrize("host", [None, "gateway.example"])
+def test_after_a_change(world: World, host: str | None) -> None:
+    world.former.host = host
+    fails_with_new(world)
+    assert ask(world) == (None if host else "former/2")
+    assert world.former.queries == ([] if host else ["words"])
+
+
+@pytest.mark.parametrize("host", [None, "gateway.example"])
+def test_after_a_start(world: World, host: str | None) -> None:
+    world.stop()
+    again = World(world.indexed)
+    again.former.host = host
+    again.vectors.start()
+    fails_with_new(again)
+    assert ask(again) == (None if host else "former/2")
+    assert again.former.queries == ([] if host else ["words"])
+    again.stop()
