@@ -26,10 +26,12 @@ from livedex_indexing.plugins import (
     VectorModel,
 )
 from livedex_indexing.plugins.registry import described
+from livedex_indexing.plugins.time_limit import within
 
 T = TypeVar("T")
 Faults = Iterator[str]
 
+_MAKE_S = 120.0
 _TEXTS = (
     "",
     "\n",
@@ -51,11 +53,11 @@ def check_backend(factory: Callable[[], Backend], folder: str = "/conformance") 
 
 def check_knowledge(factory: Callable[[], KnowledgeBackend]) -> list[str]:
     """Check a KnowledgeBackend: what is added there is deleted again."""
-    return _checked(factory, KnowledgeBackend, _knowledge)  # type: ignore[type-abstract]
+    return _checked(_on_its_own_thread(factory), KnowledgeBackend, _knowledge)  # type: ignore[type-abstract]
 
 
 def check_embedder(factory: Callable[[], Embedder]) -> list[str]:
-    return _checked(factory, Embedder, _embedder)  # type: ignore[type-abstract]
+    return _checked(_on_its_own_thread(factory), Embedder, _embedder)  # type: ignore[type-abstract]
 
 
 def check_parser(factory: Callable[[], Parser], sample: str | None = None) -> list[str]:
@@ -65,6 +67,11 @@ def check_parser(factory: Callable[[], Parser], sample: str | None = None) -> li
 
 def check_pipeline(factory: Callable[[], Pipeline]) -> list[str]:
     return _checked(factory, Pipeline, _pipeline)  # type: ignore[type-abstract]
+
+
+def _on_its_own_thread(factory: Callable[[], T]) -> Callable[[], T]:
+    """Make the object as the daemon does: on another thread than those that use it."""
+    return lambda: within(_MAKE_S, factory, "factory")
 
 
 def _checked(factory: Callable[[], T], protocol: type[T], suite: Callable[[T], Faults]) -> list[str]:

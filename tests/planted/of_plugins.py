@@ -272,4 +272,11 @@ DEFECTS: tuple[Defect, ...] = (
         (("lambda: _plain(self._embedder.embed(text))", "lambda: self._embedder.embed(text)"),),
         "tests/daemon/plugin_host/test_limited_embedder.py::test_a_vector_that_raises_is_a_fault_of_the_embedder",
     ),
+    Defect(
+        "conforming-object-of-one-thread",
+        "an embedder that only the thread that made it can use conforms, and fails in the daemon",
+        "livedex_indexing/conformance.py",
+        (('    return lambda: within(_MAKE_S, factory, "factory")', "    return factory"),),
+        "tests/indexing/plugins/test_plugin_templates.py::test_an_object_of_one_thread_is_noticed",
+    ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +18,7 @@ from livedex_indexing.plugins import (
     KNOWLEDGE_STORE,
     PARSER,
     PIPELINE,
+    BaseEmbedder,
     PluginKind,
     PluginUnavailable,
     Registry,
@@ -81,6 +83,24 @@ def test_its_suite_notices_a_fault(name: str, text: str, replacement: str, fault
     plugins = loaded(tmp_path, (text, replacement))
     faults = check(lambda: plugins.registry.create(kind, name, CONFIG))
     assert faults and re.search(fault, "\n".join(faults)), faults
+
+
+class OfOneThread(BaseEmbedder):
+    """Uses a connection that only the thread that made it can use."""
+
+    dimensions = 2
+
+    def __init__(self) -> None:
+        self.db = sqlite3.connect(":memory:")
+
+    def embed(self, text: str) -> list[float]:
+        self.db.execute("SELECT 1")
+        return [1.0, float(len(text))]
+
+
+def test_an_object_of_one_thread_is_noticed() -> None:
+    """The daemon makes an embedder on one thread, and calls it on others."""
+    assert "thread" in "".join(conformance.check_embedder(OfOneThread))
 
 
 @pytest.mark.parametrize(
