@@ -25,6 +25,7 @@ from helpers.postgres_server import Postgres, running_postgres
 from helpers.shared_daemon import SharedDaemon
 from helpers.support import Daemon, Home, Tree, examples, temporary_home
 from helpers.web_process import WebProcess
+from livedex_daemon.__main__ import SWITCH_S
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -42,6 +43,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # With this variable, which many containers set, each daemon compiles all of livedex: half of its start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# As in the daemon: a test whose threads talk to each other waits for the interpreter's lock each time.
+sys.setswitchinterval(SWITCH_S)
 # `make agents` installs these programs; a developer's own come first.
 os.environ["PATH"] += os.pathsep + str(Path(sys.prefix) / "agents" / "node_modules" / ".bin")
 

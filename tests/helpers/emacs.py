@@ -16,6 +16,7 @@ from helpers.support import CHECKOUT, Home
 
 PAGE = CHECKOUT / "docs" / "editors" / "emacs.md"
 OLDEST = (29, 1)
+KEEPS_FROM_COMPILING = (30, 1)  # has the option for it: before the init file, Emacs compiles its Lisp for the terminal
 # Each way in which Emacs lists completions, and how it is chosen.
 INTERFACES = {
     "plain": "",
@@ -54,16 +55,17 @@ def batch(program: Path, *words: str | Path, env: Mapping[str, str] | None = Non
 
 
 @cache
-def version_of(program: Path) -> str:
-    """Return the major and the minor version, with a blank between them."""
-    return batch(program, "--eval", '(princ (format "%d %d" emacs-major-version emacs-minor-version))')
+def version_of(program: Path) -> tuple[int, ...]:
+    """Return the major and the minor version."""
+    said = batch(program, "--eval", '(princ (format "%d %d" emacs-major-version emacs-minor-version))')
+    return tuple(map(int, said.split()))
 
 
 def require_current(program: Path) -> None:
     """Skip the test if this Emacs is too old, or lacks the packages of Lisp that `make editors` installs."""
     version = version_of(program)
-    if tuple(map(int, version.split())) < OLDEST:
-        pytest.skip(f"Emacs {version.replace(' ', '.')} is too old (make editors)")
+    if version < OLDEST:
+        pytest.skip(f"Emacs {'.'.join(map(str, version))} is too old (make editors)")
 
 
 @contextmanager
@@ -82,7 +84,8 @@ def emacs(
     require_current(program)
     init = home.path / "init.el"
     init.write_text("\n".join([SETTINGS, settings_of_page(), *lisp]))
-    command: list[str | Path] = [program, "-Q", "-nw", "-l", init, "--eval", '(message "ready")']
+    alone = ["-no-comp-spawn"] if version_of(program) >= KEEPS_FROM_COMPILING else []
+    command: list[str | Path] = [program, *alone, "-Q", "-nw", "-l", init, "--eval", '(message "ready")']
     with editor_terminal(command, folder, editor_environment(home, **env), size) as terminal:
         terminal.see("ready")
         yield terminal

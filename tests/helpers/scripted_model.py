@@ -97,7 +97,7 @@ def serving_model(tool: Mapping[str, str], arguments: Mapping[str, object]) -> I
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         model.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield model
         server.shutdown()

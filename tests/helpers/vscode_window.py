@@ -35,6 +35,8 @@ SETTINGS = {
     "extensions.autoCheckUpdates": False,
     "files.autoSave": "off",  # a key that reaches a previewed file as a list closes must not change it on the disk
     "editor.minimap.enabled": False,
+    "editor.cursorBlinking": "solid",
+    "workbench.reduceMotion": "on",
     "editor.largeFileOptimizations": False,
     "workbench.editor.enablePreview": True,
 }

@@ -130,7 +130,7 @@ def fetched(page: Page, url: str, token: str, mode: str = "cors") -> str:
 def foreign_site() -> Iterator[str]:
     """Another server on this machine, which any program may run: yield its address."""
     server = http.server.HTTPServer(("127.0.0.1", 0), Blank)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/"
