@@ -4,24 +4,41 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
 
 import pytest
 
+from helpers.daemon_health import healthy_to_the_end
 from helpers.exchange_file import Queue
-from helpers.support import Daemon, Home
+from helpers.support import Daemon, Home, temporary_home
 
 TIMES = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 
 
-@pytest.fixture(params=["with a daemon", "without a daemon"])
+WAYS = ["with a daemon", "without a daemon"]
+
+
+@pytest.fixture(params=WAYS)
 def way(request: pytest.FixtureRequest, home: Home, start_daemon: Callable[..., Daemon]) -> Home:
     """A home whose exchange is reached either way; the tests compare both with the same words."""
     if request.param == "with a daemon":
         start_daemon()
     return home
+
+
+@pytest.fixture(params=WAYS, scope="module")
+def any_way(request: pytest.FixtureRequest) -> Iterator[Home]:
+    """The same for commands that fail: one home for all of them."""
+    with temporary_home() as home:
+        daemon = Daemon(home)
+        if request.param == "with a daemon":
+            daemon.start()
+        yield home
+        if daemon.process is not None:
+            with healthy_to_the_end(daemon):
+                daemon.stop()
 
 
 def said(home: Home, *words: str, stdin: str = "") -> tuple[int, str, str]:
@@ -91,8 +108,8 @@ def test_objects_for_programs(way: Home) -> None:
         (["request", "a", "x", "--timeout", "0.01"], 4, "no reply came"),
     ],
 )
-def test_errors(way: Home, words: list[str], code: int, said_why: str) -> None:
-    found, out, err = said(way, *words)
+def test_errors(any_way: Home, words: list[str], code: int, said_why: str) -> None:
+    found, out, err = said(any_way, *words)
     assert (found, out) == (code, "")
     assert said_why in err
 

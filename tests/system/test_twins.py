@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 ROUNDS = 8
 _numbers = count()
 
+pytestmark = pytest.mark.shares_daemon
+
 
 @pytest.fixture
-def client(start_daemon: Callable[..., Daemon], tree: Tree) -> Iterator[Client]:
+def client(daemon: Daemon, tree: Tree) -> Iterator[Client]:
     tree.write("one/h.txt", "lynx\n")
     tree.mkdir("two")
     os.link(tree / "one/h.txt", tree / "two/h.txt")
     other = Tree(tree.path.parent / "other")
     os.link(tree / "one/h.txt", other / "b.txt")
-    with start_daemon().client() as client:
+    with daemon.client() as client:
         add_root(client, tree)
         add_root(client, other.path)
         yield client
