@@ -103,6 +103,8 @@ def check_length(where: str) -> None:
 
 
 def _absolute(variable: str, value: str) -> str:
+    if value == "~" or value.startswith("~/"):  # as in another program's configuration, which no shell expands
+        return os.path.abspath(_user_home() + value[1:])
     try:
         return os.path.abspath(value)
     except OSError:

@@ -45,6 +45,15 @@ def test_livedex_home_holds_everything(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert found == ("/h/config.toml", "/h/data", "/h/log", "/h/livedex.sock")
 
 
+@pytest.mark.parametrize("variable", ["LIVEDEX_HOME", "LIVEDEX_SOCKET"])
+def test_a_tilde_is_the_home_of_the_user(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.setenv("HOME", "/home/ada")
+    for value, meant in (("~/x", "/home/ada/x"), ("~", "/home/ada"), ("/a/~/x", "/a/~/x")):
+        monkeypatch.setenv(variable, value)
+        assert paths.files_environment()[variable] == meant
+    assert paths.socket_path() == ("/a/~/x/livedex.sock" if variable == "LIVEDEX_HOME" else "/a/~/x")
+
+
 def test_a_relative_home_is_taken_from_the_working_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LIVEDEX_HOME", "h")
