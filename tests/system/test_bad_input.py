@@ -117,6 +117,12 @@ def test_a_wrong_name_gets_the_nearest(client: Client) -> None:
     assert (refusal(client, "serach", {}).data or {})["nearest"] == "search"
 
 
+def test_what_is_no_root_is_refused_with_the_name_of_its_param(client: Client, tree: Tree) -> None:
+    for method, params in (("search", {"query": "x", "roots": ["/no"]}), ("files/list", {"root": "/no"})):
+        error = refusal(client, method, params)
+        assert (error.code, error.data) == (2, {"field": "roots" if "roots" in params else "root"})
+
+
 def test_a_file_given_as_a_root(client: Client, tree: Tree) -> None:
     error = refusal(client, "roots/add", {"path": str(tree / "kept.txt")})
     assert error.code == -32602

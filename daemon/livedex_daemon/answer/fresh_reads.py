@@ -261,7 +261,7 @@ class FreshReads:
 
     async def request(self, params: FilterParams) -> tuple[SearchRequest, list[bytes] | None]:
         """Return the request of checked search params and the real paths that it is limited to. Raise OutsideRoots."""
-        root_ids = tuple([(await self.root_at(path)).id for path in paths_bytes(params, "roots") or ()])
+        root_ids = tuple([(await self.root_at(path, "roots")).id for path in paths_bytes(params, "roots") or ()])
         scopes = await self.scopes(params)
         if scopes is None:
             return SearchRequest.from_params(params, None, root_ids), None
@@ -295,11 +295,12 @@ class FreshReads:
 
         return await self.lookups.run(path, look)
 
-    async def root_at(self, path: bytes) -> Root:
+    async def root_at(self, path: bytes, field: str) -> Root:
+        """Return the root of this path. Raise OutsideRoots, which names the param ``field``, if it is none."""
         root = self._roots.by_path(await self.lookups.run(path, lambda lookup: lookup.real(path)))
         if root is None:
             raise OutsideRoots(
-                f"{display_path(path)} is not a root; `livedex roots list` lists the roots", {"field": "roots"}
+                f"{display_path(path)} is not a root; `livedex roots list` lists the roots", {"field": field}
             )
         return root
 

@@ -260,7 +260,7 @@ class FileMethods:
 
     async def _list(self, timing: Timing, params: FileListParams) -> FileListResult[FileRecord]:
         root, scopes = path_bytes(params, "root"), await self._reads.scopes(params)
-        root_id = None if root is None else (await self._reads.root_at(root)).id
+        root_id = None if root is None else (await self._reads.root_at(root, "root")).id
         places = None if scopes is None else tuple(scopes[1])
         request = ListRequest(root_id, places, params["glob"], params["status"], params["limit"], params["offset"])
         roots = self._reads.root_paths()
