@@ -295,6 +295,23 @@ DEFECTS = (
         "tests/daemon/exchange/test_exchange_database.py::test_a_removed_index_of_the_log_divides_nobody",
     ),
     Defect(
+        "body-through-a-pipe",
+        "a plugin whose worker is killed acts on the first half of its message",
+        "livedex_daemon/worker_host/plugin_process.py",
+        (
+            (
+                "    with os.fdopen(os.memfd_create(",
+                "    reader, writer = os.pipe()\n    with os.fdopen(os.memfd_create(",
+            ),
+            (
+                "        yield file\n",
+                "        import threading\n\n        threading.Thread(target=os.write, args=(writer, body)).start()\n"
+                "        with os.fdopen(reader, 'rb') as piped:\n            yield piped\n",
+            ),
+        ),
+        f"{_WORKERS}::test_a_killed_worker_leaves_no_half_of_a_body",
+    ),
+    Defect(
         "half-a-request-cancelled",
         "the cancellation of a call is sent in the middle of its request",
         "livedex_ipc/client.py",

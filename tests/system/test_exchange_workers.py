@@ -319,6 +319,29 @@ def test_a_killed_worker_takes_its_plugin_along(home: Home, queue: Queue, tmp_pa
     assert claimed.claim["attempt"] == 2
 
 
+def test_a_killed_worker_leaves_no_half_of_a_body(home: Home, queue: Queue, tmp_path: Path) -> None:
+    queue.publish("work", "x" * 3_000_000)
+    began, read = tmp_path / "began", tmp_path / "read"
+    text = f"""
+import os, sys, time
+leader = os.getpid()
+if os.fork():
+    time.sleep(30)
+os.setsid()  # out of the group, which is killed
+open({str(began)!r}, "w").close()
+while os.getppid() == leader:
+    time.sleep(0.01)
+with open({str(read)!r}, "x") as file:
+    file.write(str(len(sys.stdin.read())))
+"""
+    process = started(home, script(text))
+    wait_until(began.exists, what="the run")
+    process.kill()
+    process.communicate(timeout=30)
+    wait_until(lambda: read.exists() and read.read_text(), what="what the rest of the plugin reads")
+    assert read.read_text() == "3000000"
+
+
 def test_a_worker_that_was_stopped_for_too_long_changes_nothing(home: Home, queue: Queue, tmp_path: Path) -> None:
     queue.publish("work", "")
     began, end = tmp_path / "began", tmp_path / "end"

@@ -11,8 +11,10 @@ import os
 import selectors
 import signal
 import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Final, Literal, NamedTuple
 
 from livedex_daemon.worker_host.group_guard import GroupGuard
@@ -62,21 +64,21 @@ class PluginProcess:
     ) -> None:
         self._limits = limits
         self._guard = guard
-        self._left = memoryview(body)
         self._stdout, self._stderr = bytearray(), bytearray()
         self._is_truncated = False
         self._began = time.monotonic()
-        self._process = guard.start(
-            lambda: subprocess.Popen(
-                list(command),
-                env=dict(env),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=True,
+        with _file_with(body) as stdin:
+            self._process = guard.start(
+                lambda: subprocess.Popen(
+                    list(command),
+                    env=dict(env),
+                    stdin=stdin,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    bufsize=0,
+                    start_new_session=True,
+                )
             )
-        )
 
     def run(self, watch: Watch) -> PluginRun:
         """Wait for its end; end it if it takes too long, or if ``watch`` says so."""
@@ -93,7 +95,7 @@ class PluginProcess:
                 self._kill_group(signal.SIGKILL)
                 process.wait()
             self._guard.remove(process.pid)
-            for stream in (process.stdin, process.stdout, process.stderr):
+            for stream in (process.stdout, process.stderr):
                 if stream is not None:
                     stream.close()
             if ended is not None:
@@ -104,14 +106,10 @@ class PluginProcess:
 
     def _serve(self, selector: selectors.BaseSelector, watch: Watch, ended: int | None) -> Cause | None:
         process = self._process
-        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-        for stream, action, events in (
-            (process.stdin, self._write, selectors.EVENT_WRITE),
-            (process.stdout, self._read_stdout, selectors.EVENT_READ),
-            (process.stderr, self._read_stderr, selectors.EVENT_READ),
-        ):
+        assert process.stdout is not None and process.stderr is not None
+        for stream, action in ((process.stdout, self._read_stdout), (process.stderr, self._read_stderr)):
             os.set_blocking(stream.fileno(), False)
-            selector.register(stream, events, action)
+            selector.register(stream, selectors.EVENT_READ, action)
         selector.register(watch.stop, selectors.EVENT_READ)
         if ended is not None:
             selector.register(ended, selectors.EVENT_READ)
@@ -152,19 +150,6 @@ class PluginProcess:
         with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS says so of a group of zombies
             os.killpg(self._process.pid, number)
 
-    def _write(self, selector: selectors.BaseSelector) -> None:
-        stdin = self._process.stdin
-        assert stdin is not None
-        try:
-            self._left = self._left[os.write(stdin.fileno(), self._left[:READ_BYTES]) :] if self._left else self._left
-        except BlockingIOError:
-            return
-        except OSError:  # it closed its stdin: it need not read the body
-            self._left = self._left[:0]
-        if not self._left:
-            selector.unregister(stdin)
-            stdin.close()
-
     def _read_stdout(self, selector: selectors.BaseSelector) -> None:
         self._keep_stdout(self._read(selector, self._process.stdout))
 
@@ -201,6 +186,15 @@ class PluginProcess:
                     if not data:
                         break
                     keep(data)
+
+
+@contextlib.contextmanager
+def _file_with(body: bytes) -> Iterator[IO[bytes]]:
+    """Give a file that has the body. From a pipe a plugin would read a part of it, if its worker is killed."""
+    with os.fdopen(os.memfd_create("body"), "r+b") if sys.platform == "linux" else tempfile.TemporaryFile() as file:
+        file.write(body)
+        file.seek(0)
+        yield file
 
 
 def _end_descriptor(pid: int) -> int | None:
