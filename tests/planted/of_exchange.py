@@ -7,6 +7,7 @@ from planted.defect import Defect
 _CLAIMS = "livedex_daemon/exchange/claims.py"
 _TESTS = "tests/daemon/exchange/test_claims.py"
 _WORKERS = "tests/system/test_exchange_workers.py"
+_ENDS = "tests/system/test_exchange_worker_ends.py"
 
 DEFECTS = (
     Defect(
@@ -145,7 +146,7 @@ DEFECTS = (
         "the plugin of a worker that was killed goes on while another one has the message",
         "livedex_daemon/worker_host/group_guard.py",
         (("        for group in groups:\n", "        for group in set[int]():\n"),),
-        f"{_WORKERS}::test_a_killed_worker_takes_its_plugin_along",
+        f"{_ENDS}::test_a_killed_worker_takes_its_plugin_along",
     ),
     Defect(
         "output-without-bound",
@@ -259,7 +260,7 @@ DEFECTS = (
         "a worker whose output nobody reads cannot be stopped",
         "livedex_daemon/worker_host/host_command.py",
         (("    return out in select.select([stopped], [out], [])[1]\n", "    return stopped >= 0\n"),),
-        "tests/system/test_exchange_workers.py::test_a_worker_whose_output_nobody_reads_can_be_stopped",
+        f"{_ENDS}::test_a_worker_whose_output_nobody_reads_can_be_stopped",
     ),
     Defect(
         "second-signal-waits-for-the-first",
@@ -309,7 +310,7 @@ DEFECTS = (
                 "        with os.fdopen(reader, 'rb') as piped:\n            yield piped\n",
             ),
         ),
-        f"{_WORKERS}::test_a_killed_worker_leaves_no_half_of_a_body",
+        f"{_ENDS}::test_a_killed_worker_leaves_no_half_of_a_body",
     ),
     Defect(
         "half-a-request-cancelled",

@@ -1,21 +1,20 @@
-"""`livedex exchange run`: plugins with every behaviour, and workers that are stopped, killed and too late."""
+"""`livedex exchange run`: plugins with every behaviour."""
 
 from __future__ import annotations
 
 import json
-import os
-import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from helpers.exchange_file import Queue
+from helpers.exchange_workers import nothing_runs, run, script, started, words_of
 from helpers.support import LIVEDEX, Daemon, Home, end_process, is_alive, wait_until
 
 MOST_KIB = 200 * 1024  # of a worker whose plugin prints a gigabyte
@@ -28,42 +27,6 @@ def queue(home: Home) -> Iterator[Queue]:
     home.data.mkdir(mode=0o700)
     with closing(Queue(home.data / "exchange.db", real=True)) as opened:
         yield opened
-
-
-def words_of(plugin: str, *words: str) -> list[str]:
-    return ["exchange", "run", "work", "--plugin", plugin, *words]
-
-
-def run(home: Home, plugin: str, *words: str) -> list[dict[str, Any]]:
-    """Let a worker handle the waiting messages; return what it reports of each."""
-    done = home.run("--json", *words_of(plugin, "--drain", *words))
-    assert (done.returncode, done.stderr) == (0, "")
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def script(text: str) -> str:
-    """Return the command line of a plugin that is this Python program."""
-    return shlex.join([sys.executable, "-c", text])
-
-
-def started(home: Home, plugin: str, *words: str) -> subprocess.Popen[str]:
-    command = [str(LIVEDEX), "--json", *words_of(plugin, *words)]
-    return subprocess.Popen(command, env=home.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def processes_of(home: Home) -> list[int]:
-    """Return the processes that were started in this home, whatever their state."""
-    mark = f"LIVEDEX_HOME={home.path}".encode()
-    found = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        with suppress(OSError):
-            if mark in path.read_bytes().split(b"\0") and is_alive(int(path.parent.name)):
-                found.append(int(path.parent.name))
-    return found
-
-
-def nothing_runs(home: Home) -> None:
-    wait_until(lambda: processes_of(home) == [], what="the end of all that the plugin started")
 
 
 def last(queue: Queue, topic: str) -> Any:
@@ -263,106 +226,6 @@ def test_a_lease_is_renewed_while_the_plugin_runs(home: Home, queue: Queue) -> N
     queue.publish("work", "")
     (report,) = run(home, "sleep 2.5", "--lease", "1", "--concurrency", "2")
     assert (report["status"], report["attempt"]) == ("completed", 1)
-
-
-@needs_proc
-def test_a_worker_that_is_stopped_gives_its_message_back(home: Home, queue: Queue, tmp_path: Path) -> None:
-    queue.publish("work", "")
-    began = tmp_path / "began"
-    process = started(home, script(f"open({str(began)!r}, 'w').close(); import time; time.sleep(30)"))
-    wait_until(began.exists, what="the run")
-    process.terminate()
-    out, err = process.communicate(timeout=30)
-    assert (process.returncode, err) == (0, "")
-    assert json.loads(out)["status"] == "given_back"
-    nothing_runs(home)
-    assert queue.claim("work").claim["attempt"] == 2
-
-
-def test_a_worker_whose_output_nobody_reads_can_be_stopped(home: Home, queue: Queue) -> None:
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
-    with suppress(BlockingIOError):
-        while os.write(writer, b"x"):
-            continue
-    os.set_blocking(writer, True)
-    command = [str(LIVEDEX), "--json", *words_of("cat", "--concurrency", "2")]
-    process = subprocess.Popen(command, env=home.env, stdout=writer, stderr=subprocess.PIPE, text=True)
-    try:
-        for _ in range(3):
-            queue.publish("work", "")
-        # Two are handled, and their lines wait for a reader; the third is not claimed.
-        wait_until(lambda: len(queue.read("work.completed")) == 2, what="the answers")
-        process.terminate()
-        _, err = process.communicate(timeout=30)
-        assert (process.returncode, err) == (0, "")
-        assert queue.claim("work").claim["attempt"] == 1
-    finally:
-        process.kill()
-        process.communicate()
-        os.close(reader)
-        os.close(writer)
-
-
-@needs_proc
-def test_a_killed_worker_takes_its_plugin_along(home: Home, queue: Queue, tmp_path: Path) -> None:
-    queue.publish("work", "")
-    began = tmp_path / "began"
-    text = f"import os, time; os.fork(); open({str(began)!r}, 'w').close(); time.sleep(30)"
-    process = started(home, script(text), "--lease", "1")
-    wait_until(began.exists, what="the run")
-    process.kill()
-    process.communicate(timeout=30)
-    nothing_runs(home)
-    claimed = wait_until(lambda: queue.try_claim("work"), what="the end of the lease")
-    assert claimed is not None
-    assert claimed.claim["attempt"] == 2
-
-
-def test_a_killed_worker_leaves_no_half_of_a_body(home: Home, queue: Queue, tmp_path: Path) -> None:
-    queue.publish("work", "x" * 3_000_000)
-    began, read = tmp_path / "began", tmp_path / "read"
-    text = f"""
-import os, sys, time
-leader = os.getpid()
-if os.fork():
-    time.sleep(30)
-os.setsid()  # out of the group, which is killed
-open({str(began)!r}, "w").close()
-while os.getppid() == leader:
-    time.sleep(0.01)
-with open({str(read)!r}, "x") as file:
-    file.write(str(len(sys.stdin.read())))
-"""
-    process = started(home, script(text))
-    wait_until(began.exists, what="the run")
-    process.kill()
-    process.communicate(timeout=30)
-    wait_until(lambda: read.exists() and read.read_text(), what="what the rest of the plugin reads")
-    assert read.read_text() == "3000000"
-
-
-def test_a_worker_that_was_stopped_for_too_long_changes_nothing(home: Home, queue: Queue, tmp_path: Path) -> None:
-    queue.publish("work", "")
-    began, end = tmp_path / "began", tmp_path / "end"
-    text = f"""
-import os, time
-open({str(began)!r}, "w").close()
-while not os.path.exists({str(end)!r}):
-    time.sleep(0.01)
-print("late")
-"""
-    process = started(home, script(text), "--lease", "1", "--once")
-    wait_until(began.exists, what="the run")
-    os.kill(process.pid, signal.SIGSTOP)
-    other = wait_until(lambda: queue.try_claim("work", lease_s=60), what="the end of the lease")
-    assert other is not None
-    end.touch()
-    os.kill(process.pid, signal.SIGCONT)
-    out, _ = process.communicate(timeout=30)
-    assert json.loads(out)["status"] == "lost"
-    assert queue.complete(other, follow_up={"topic": "work.completed", "body": "in time"})["status"] == "completed"
-    assert [message["body"] for message in queue.read("work.completed")] == ["in time"]
 
 
 def test_programs_run_at_the_same_time(home: Home, queue: Queue, tmp_path: Path) -> None:
