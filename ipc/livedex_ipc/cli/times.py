@@ -43,7 +43,7 @@ def parse_time(text: str, now: float) -> str:
         moment = _moment(text, now)
     except (ValueError, OverflowError, OSError) as error:
         raise ValueError(
-            f"{text!r} is not a time: give a date (2026-05-01, 2026-05, 2026), an age (90m, 2d, 3w, 1y, '2 days ago'),"
+            f"{text!r} is not a time: give a date (2026-05-01, 2026-05, 2026), an age (90m, 2d, 6mo, 1y, '2 days ago'),"
             " yesterday, 'last week', or RFC 3339 (2026-05-01T10:00:00Z)"
         ) from error
     precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"
@@ -60,6 +60,8 @@ def _moment(text: str, now: float) -> datetime:
     words = text.lower()
     age = _AGE.fullmatch(words)
     if age is not None:
+        if text[age.start(2) : age.end(2)] == "M":  # a month to some, a minute to others
+            raise ValueError(text)
         return _before(int(age[1]), _unit(age[2]), now)
     named = _NAMED.fullmatch(words)
     if named is None:
