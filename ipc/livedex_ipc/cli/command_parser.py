@@ -100,6 +100,9 @@ def _take_arguments(line: CommandLine, rest: list[str]) -> None:
             operands += reversed(rest)
             rest.clear()
         elif word.startswith("--") or (word.startswith("-") and word[1:2].isalnum()):
+            if word in ("-e", "--regexp") and operands and line.values.get("mode") == "regex":
+                hint = "-e takes no pattern of its own; for one of several: 'a|b'"  # as grep's -e a -e b
+                raise _fault(line, hint, field="--regexp")
             _take_option(line, word, rest)
         else:
             operands.append(word)

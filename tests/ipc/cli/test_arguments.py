@@ -103,6 +103,13 @@ def test_metadata_is_read_as_strictly_as_the_daemon_does(text: str) -> None:
     assert "is not a JSON object" in refused("exchange", "publish", "t", "b", "--metadata", text).message
 
 
+def test_several_patterns_are_not_taken_for_one() -> None:
+    assert (
+        refused("search", "-e", "a", "-e", "b").message == "-e takes no pattern of its own; for one of several: 'a|b'"
+    )
+    assert parsed("search", "-e", "-e", "a", "b").values == {"query": ["a", "b"], "mode": "regex"}
+
+
 def test_a_word_with_a_dash_is_said_to_need_two() -> None:
     said = refused("search", "-lease").message
     assert said == (
