@@ -222,7 +222,7 @@ DEFECTS = (
         "refused-for-good",
         "a text that an embedder refused once has no vector until its file changes",
         "livedex_indexing/vectors/filler.py",
-        (("(is_first and have.vectors < chunks)", "False"),),
+        (("(again and have.vectors < chunks)", "False"),),
         f"{REFUSED}::test_what_was_refused_is_tried_again_after_a_start",
     ),
     Defect(

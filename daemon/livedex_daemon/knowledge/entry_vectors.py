@@ -61,6 +61,7 @@ class EntryFiller:
     def compare(self) -> None:
         """Look at all entries again: also those of a file that was put in the place of the former one."""
         self._last = 0
+        self._texts.renew()
         self._due.set()
 
     def step(self) -> bool:

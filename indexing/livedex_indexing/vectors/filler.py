@@ -57,9 +57,9 @@ class Filler:
         return self._texts.embedded
 
     def compare(self) -> None:
-        """Compare all contents of the index with those that have vectors: note what is missing, drop what is gone. The
-        first time, contents of which a text was refused are noted, too."""
-        is_first = self._last < 0
+        """Compare all contents of the index with those that have vectors: note what is missing, drop what is gone. Now
+        and then, note contents of which a text was refused, too."""
+        again = self._texts.renew()
         waiting: dict[int, int] = {}
         absent: set[int] = set()
         gone: list[int] = []
@@ -73,7 +73,7 @@ class Filler:
                     continue
                 content_id, chunks = new[0], new[4]
                 self._last = max(self._last, content_id)
-                if chunks is not None and (have is None or (is_first and have.vectors < chunks)):
+                if chunks is not None and (have is None or (again and have.vectors < chunks)):
                     waiting[content_id] = chunks
                 elif have is None:
                     absent.add(content_id)

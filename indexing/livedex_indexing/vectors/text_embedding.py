@@ -7,6 +7,7 @@ embedder refuses holds up no other one; an embedder that takes no text at all is
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping
 from typing import Final
 
@@ -18,6 +19,7 @@ from livedex_indexing.vectors.vector_store import VectorStore
 log = logging.getLogger(__name__)
 
 _PROBE: Final = "livedex"  # what every embedder that works takes
+AGAIN_S: Final = 3_600.0  # before a text that was refused is tried again
 _SHORTEST: Final = 200  # characters of a text that was refused: a shorter one is not cut further
 
 
@@ -30,7 +32,16 @@ class TextEmbedding:
         self._embedder = embedder
         self._size = batch
         self._refused: set[bytes] = set()  # texts for which the embedder gives no usable vector
+        self._renewed = float("-inf")
         self.embedded = 0
+
+    def renew(self) -> bool:
+        """Try all texts again if that was not done for `AGAIN_S`. Return whether they are."""
+        is_due = time.monotonic() - self._renewed >= AGAIN_S
+        if is_due:
+            self._refused.clear()
+            self._renewed = time.monotonic()
+        return is_due
 
     def embed(self, texts: Mapping[bytes, str]) -> None:
         """Embed texts by their hash; those that were refused before are left out. Raises EmbedderUnavailable."""

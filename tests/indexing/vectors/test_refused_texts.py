@@ -8,6 +8,7 @@ import pytest
 from helpers.indexed_folder import Indexed
 from helpers.made_model import DIMENSIONS, MeaningEmbedder
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
+from livedex_indexing.vectors import text_embedding
 from livedex_indexing.vectors.filler import Filler
 from livedex_indexing.vectors.vector_store import VectorStore
 
@@ -61,6 +62,19 @@ def test_what_was_refused_is_tried_again_after_a_start(indexed: Indexed) -> None
     fill(again)
     assert again.store.counts() == (4, 4) and embedder.asked == ["a ship\n"]
     again.store.close()
+
+
+def test_and_each_hour(indexed: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = Picky("ship")
+    filler = filler_of(indexed, embedder)
+    fill(filler)
+    embedder.refused = ""
+    fill(filler)
+    assert filler.store.counts() == (3, 3)
+    monkeypatch.setattr(text_embedding, "AGAIN_S", 0.0)
+    fill(filler)
+    assert filler.store.counts() == (4, 4)
+    filler.store.close()
 
 
 def test_of_one_that_is_too_long_the_beginning_counts(indexed: Indexed) -> None:
