@@ -127,7 +127,9 @@ def placed(
             chunk_id = _chunk(reader, hit, first, chunks)
             if chunk_id is not None and reader.rows(wanted, (chunk_id, *resolved.chunks.values)):
                 key = content_id, None if by_file else chunk_id
-                found.setdefault(key, Placed(content_id, file_id, chunk_id, hit.score, ()))
+                former = found.setdefault(key, Placed(content_id, file_id, chunk_id, hit.score, ()))
+                if former.score == hit.score and former.file_id != file_id:  # copies
+                    found[key] = former._replace(file_id=None)
     return list(found.values())
 
 

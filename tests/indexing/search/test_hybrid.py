@@ -232,6 +232,13 @@ def test_a_backend_is_put_together_with_vectors_by_places(indexed: Indexed, sema
     assert len({query.limit for query in indexed.backend.asked[1:]}) == 1, "each page is of the same order"
 
 
+def test_of_copies_that_a_backend_ranks_alike_the_shortest_path_is_shown(indexed: Indexed) -> None:
+    indexed.backend = Backend(indexed)
+    indexed.write("root/a_longer_name.md", FILES["root/sea.md"])
+    (hit,) = indexed.search("vessel", mode="keyword")
+    assert (hit["relative_path"], len(hit["also_at"])) == ("sea.md", 1)
+
+
 def test_what_resembles_the_best_hit_of_a_backend_is_near_too(indexed: Indexed, semantics: Semantics) -> None:
     indexed.backend = Backend(indexed)
     indexed.write("root/recipe.md", "xylograph notes\nbaking dough for bread\n")
