@@ -160,8 +160,12 @@ class Connection(asyncio.Protocol):
         return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))
 
     def send(self, message: bytes) -> None:
-        """Send a message in the connection's own framing."""
-        self._outbox.write(framing.encode(message, self._decoder.framing))
+        """Send a message in the connection's own framing. One that finds no memory ends it: the client waits for it."""
+        try:
+            self._outbox.write(framing.encode(message, self._decoder.framing))
+        except MemoryError:
+            self._outbox.break_off()
+            raise
 
     def supersede(self, key: str, request: Request) -> None:
         """Cancel another request with the same ``key``, if there is one, and give the key to ``request``."""

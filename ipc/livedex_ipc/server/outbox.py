@@ -40,6 +40,11 @@ class Outbox:
             self._written += len(data)
             self._transport.write(data)
 
+    def break_off(self) -> None:
+        """End the connection after a write that failed: its transport may wait to write, for ever, and have nothing."""
+        self._transport.abort()
+        asyncio.get_running_loop().remove_writer(self._transport.get_extra_info("socket"))
+
     def end(self) -> None:
         """Send the end of the stream after the written bytes; the client can still send."""
         if not self._ended and not self._transport.is_closing():
