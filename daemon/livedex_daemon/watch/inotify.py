@@ -136,7 +136,7 @@ class InotifyWatcher:
             with contextlib.suppress(OSError):
                 flags = os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC
                 os.close(os.open(b"%02d" % number, flags, 0o600, dir_fd=folder))
-        self._cookie_wd = fd.add_callback(self._cookie_folder, COOKIE_MASK, self, self._id)
+        self._cookie_wd = fd.watch(self._cookie_folder, COOKIE_MASK, self, self._id)
 
     def _close_cookies(self) -> None:
         folder, self._cookie_fd = self._cookie_fd, None
