@@ -267,6 +267,8 @@ class Reloader:
             await self._on_worker(lambda: self._apply_roots(config, former, first))
         targets.backend.use(config.index.backend)
         targets.plugins.used(KNOWLEDGE_STORE, [config.knowledge.backend])
+        if config.knowledge.backend:  # it is opened by the first request only
+            targets.plugins.report_unknown(KNOWLEDGE_STORE, config.knowledge.backend, "the built-in store is used")
         self.must_apply = False
         targets.embedding.changed()
         targets.standing.use(config.standing, _root_paths(config))

@@ -187,6 +187,8 @@ def test_a_plugin_takes_the_place_of_the_store_and_gives_it_back(
         assert [entry["content"] for entry in client.knowledge_search(query="in")["entries"]] == ["in the plugin"]
         home.config.write_text(config("notez"))
         client.server_reload()
+        unused = [each for each in client.status()["warnings"] if each["code"] == "knowledge_unavailable"]
+        assert len(unused) == 1, "also before it is used"
         assert [entry["content"] for entry in client.knowledge_list()["entries"]] == ["in the built-in store"]
         (warned,) = [each for each in client.status()["warnings"] if each["code"] == "knowledge_unavailable"]
         assert "notez" in warned["message"]
