@@ -32,6 +32,7 @@ class Pairs(BaseEmbedder):
     def __init__(self, identity: str) -> None:
         self.identity = identity
         self.host: str | None = None  # that texts are sent to
+        self.bytes_sent = 0
         self.queries: list[str] = []
         self.batches = 0
         self.fault = ""  # of texts that are to be embedded

@@ -11,6 +11,7 @@ ONE_BACKEND = "tests/daemon/backend/test_only_one_gets_vectors.py"
 AT_ONCE = "tests/indexing/backends/test_postgres_at_once.py"
 UNREADABLE = "tests/indexing/vectors/test_unreadable_vectors.py"
 WAITING = "tests/indexing/vectors/test_waiting_contents.py"
+PENDING = "tests/daemon/embedding/test_vectors_pending.py"
 REFUSED = "tests/indexing/vectors/test_refused_texts.py"
 
 DEFECTS = (
@@ -195,7 +196,7 @@ DEFECTS = (
         "what a comparison of the whole index finds waits until something changes",
         "livedex_daemon/embedding/embedding_thread.py",
         (("            if filling.pending:\n", "            if False:\n"),),
-        "tests/daemon/embedding/test_vectors_pending.py::test_what_only_a_comparison_finds_is_made_at_once",
+        f"{PENDING}::test_what_only_a_comparison_finds_is_made_at_once",
     ),
     Defect(
         "refused-text-holds-up-all",
@@ -231,6 +232,20 @@ DEFECTS = (
         "livedex_daemon/embedding/embedding_thread.py",
         (('return not is_same and getattr(embedder, "host", None) is not None', "return False"),),
         "tests/daemon/embedding/test_former_gateway.py::test_after_a_start",
+    ),
+    Defect(
+        "fewer-texts-embedded",
+        "the number of texts embedded since the start falls when another model is complete",
+        "livedex_daemon/embedding/embedding_thread.py",
+        (("        self._embedded += one.embedded\n", ""),),
+        f"{PENDING}::test_the_number_of_texts_embedded_only_grows",
+    ),
+    Defect(
+        "forgotten-bytes",
+        "bytes that were sent to a gateway are no longer counted once it is not configured any more",
+        "livedex_daemon/embedding/embedding_thread.py",
+        (("        self._sent.update(_sent_by(one.embedder))\n", ""),),
+        "tests/daemon/embedding/test_former_gateway.py::test_the_bytes_that_it_got_stay_in_the_count",
     ),
     Defect(
         "vectors-weigh-words",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
@@ -60,7 +61,8 @@ class EmbeddingThread:
         self._failures, self._again_at = 0, 0.0  # in a row, and when it is tried again
         self._compared, self._compared_at = 0.0, -1  # when the whole index was compared, and its generation then
         self._looked = -1  # the generation whose contents are known here
-        self._embedded = 0
+        self._embedded = 0  # by vectors that were closed
+        self._sent: Counter[str] = Counter()  # bytes, by their embedders to each host
         self._unmade = 0  # chunks, while there is no set
         self.fault: str | None = None
         self.on_vectors: Callable[[], object] = bool  # called when `source` is another
@@ -86,16 +88,15 @@ class EmbeddingThread:
     @property
     def embedded(self) -> int:
         """How many texts were embedded since the start."""
-        filling = self._next or self._used
-        filler = None if filling is None else filling.filler
-        return self._embedded + (0 if filler is None else filler.embedded)
+        return self._embedded + sum(one.embedded for one in self._sets())
 
     @property
     def gateways(self) -> list[tuple[str, int]]:
         """The hosts that texts are sent to, and how many bytes were sent to each since the start."""
-        embedders = [one.embedder for one in self._sets()]
-        found = [(getattr(one, "host", None), getattr(one, "bytes_sent", 0)) for one in embedders]
-        return [(host, sent) for host, sent in found if host is not None]
+        sent = self._sent.copy()
+        for one in self._sets():
+            sent.update(_sent_by(one.embedder))
+        return list(sent.items())
 
     @property
     def source(self) -> VectorSource | None:
@@ -234,7 +235,7 @@ class EmbeddingThread:
             return
         former, self._used, self._next = self._used, filling, None
         if former is not None and former is not filling:
-            former.close()
+            self._forget(former)
         for path in others(self._files.folder, filling.store.path):
             vector_database.remove(path)
         log.info("vectors_complete", extra={"embedder": filling.settings.embedder, "chunks": filling.store.counts()[0]})
@@ -274,19 +275,19 @@ class EmbeddingThread:
     def _change(self, settings: EmbeddingSettings) -> None:
         """Begin with other settings. What is complete serves until the new is, unless there is to be none."""
         self._failures, self.fault = 0, None
-        if self._next is not None:
-            self._forget(self._next)
-        self._next = None
+        unfinished, self._next = self._next, None
+        if unfinished is not None and unfinished is not self._used:
+            self._forget(unfinished)
         self._plugins.used(EMBEDDER, [settings.embedder] if settings.embedder else [])
         used = self._used
         if not settings.embedder or (used is not None and _is_elsewhere(used.embedder, used.settings, settings)):
             self._drop_all()
 
     def _forget(self, one: VectorSet) -> None:
-        if one.filler is not None:
-            self._embedded += one.filler.embedded
-        if one is not self._used:
-            one.close()
+        """Close vectors that are neither used nor under construction any more."""
+        self._embedded += one.embedded
+        self._sent.update(_sent_by(one.embedder))
+        one.close()
 
     def _drop_all(self) -> None:
         sets = self._sets()
@@ -294,7 +295,6 @@ class EmbeddingThread:
         self._looked = -1
         for one in sets:
             self._forget(one)
-            one.close()
 
     def _note_damage(self) -> None:
         """One of the files cannot be read; which one is not known."""
@@ -342,6 +342,12 @@ class EmbeddingThread:
 
     def _settings(self) -> EmbeddingSettings:
         return settings_of(self._config.config.effective)
+
+
+def _sent_by(embedder: Embedder) -> dict[str, int]:
+    """Return how many bytes an embedder sent, by host; nothing for one that sends none."""
+    host = getattr(embedder, "host", None)
+    return {} if host is None else {host: getattr(embedder, "bytes_sent", 0)}
 
 
 def _is_elsewhere(embedder: Embedder, made_from: EmbeddingSettings, wanted: EmbeddingSettings) -> bool:

@@ -64,12 +64,13 @@ class VectorSet:
         self._handle: ReadHandle | None = None
         self._looked = -1
         self.filler: Filler | None = None
+        self._embedded_before = 0  # by former fillers
 
     def follow(self, generation: int) -> None:
         """Note what the index has that this has not, up to a generation at least."""
         handle = self._readers.current
         if handle is not self._handle or self.filler is None:
-            self.filler = None
+            self._embedded_before, self.filler = self.embedded, None
             made = Filler(handle.readers, self.store, self.embedder, self._roots, self.settings.batch)
             made.compare()
             self._handle, self.filler = handle, made
@@ -88,6 +89,11 @@ class VectorSet:
     def pending(self) -> int:
         """How many chunks have no vector yet, as far as is known."""
         return 0 if self.filler is None else self.filler.pending
+
+    @property
+    def embedded(self) -> int:
+        """How many texts were embedded."""
+        return self._embedded_before + (0 if self.filler is None else self.filler.embedded)
 
     @property
     def usable(self) -> bool:

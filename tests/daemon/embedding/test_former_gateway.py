@@ -45,3 +45,15 @@ def test_after_a_start(world: World, host: str | None) -> None:
     assert ask(again) == (None if host else "former/2")
     assert again.former.queries == ([] if host else ["words"])
     again.stop()
+
+
+def test_the_bytes_that_it_got_stay_in_the_count(world: World) -> None:
+    world.former.host, world.former.bytes_sent = "gateway.example", 5
+    world.new.host, world.new.bytes_sent = "gateway.example", 2
+    assert world.vectors.gateways == [("gateway.example", 5)]
+    world.use("new")
+    wait_until(world.former.closed.is_set, what="the end of the former embedder")
+    wait_until(lambda: world.vectors.gateways == [("gateway.example", 7)], what="the bytes of both")
+    world.use("")
+    wait_until(world.new.closed.is_set, what="the end of the new embedder")
+    assert world.vectors.gateways == [("gateway.example", 7)]

@@ -34,3 +34,23 @@ def test_vectors_that_are_lost_while_the_embedder_fails_are_pending(
     world.vectors.changed()
     wait_until(lambda: found.of_chunks.closed, what="the end of the damaged vectors")
     assert world.vectors.pending
+
+
+def test_the_number_of_texts_embedded_only_grows(world: World) -> None:
+    assert world.vectors.embedded == 1
+    world.use("new")
+    wait_until(lambda: world.new.batches and world.vectors.embedded == 2, what="the text embedded by both")
+    found = world.vectors.vectors("words", QUERY_S)
+    assert found is not None
+    found.of_chunks.damaged = True
+    world.vectors.changed()
+    wait_until(lambda: world.new.batches == 2 and world.vectors.embedded == 3, what="the text embedded again")
+
+
+def test_and_goes_on_in_a_rebuilt_index(world: World) -> None:
+    former = world.readers.current
+    world.readers.renew()
+    assert world.readers.current is not former
+    world.vectors.changed()
+    wait_until(lambda: world.chunks_found() == 1, what="the vectors of the new index")
+    assert world.vectors.embedded == 1
