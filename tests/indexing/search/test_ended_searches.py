@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 
 import pytest
 
 from helpers.indexed_folder import Indexed
+from helpers.support import SHARE
 from livedex_ipc.errors import Cancelled
 
 FILES = 8
+EACH = math.ceil(1 / SHARE)  # a search is ended at each call of so many: what an end leaves behind, several calls do
 
 
 def at_call(number: int) -> Callable[[], bool]:
@@ -27,7 +30,7 @@ def test_what_an_ended_search_leaves_behind(index: Indexed, query: str, steps: i
     one, two = ({"path": str(index.folder / "root" / folder)} for folder in ("one", "two"))
     with index.pool.connection() as reader:  # the one that all searches get
         reader.db.set_progress_handler(reader.ends_statement, steps)
-    for number in itertools.count():
+    for number in itertools.count(step=EACH):
         assert len(index.search("apple", **one)) == FILES  # the other scope, to which an undone search returns
         try:
             index.ask(query, **two, cancelled=at_call(number))
