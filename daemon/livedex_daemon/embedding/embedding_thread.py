@@ -79,11 +79,13 @@ class EmbeddingThread:
     @property
     def pending(self) -> int | None:
         """How many chunks have no vector yet; None without an embedder."""
-        if self.name is None:
+        settings = self._settings()
+        if not settings.embedder:
             return None
-        filling = self._next or self._used
-        known = self._unmade if filling is None or filling.filler is None else filling.pending
-        return known if self._looked == self._index.store.generation else max(known, 1)
+        filling, active = self._filling(settings), self._active
+        known = self._unmade if filling is None else filling.pending
+        is_known = active is not None and active[0] == settings and self._looked == self._index.store.generation
+        return known if is_known else max(known, 1)
 
     @property
     def embedded(self) -> int:
@@ -191,9 +193,8 @@ class EmbeddingThread:
     def _step(self) -> float | None:
         generation = self._index.store.generation
         settings = self._settings()
-        filling = self._next or self._used
-        made_from = settings, self._plugins.identity(EMBEDDER, settings.embedder)
-        if filling is None or (filling.settings, filling.plugin) != made_from:
+        filling = self._filling(settings)
+        if filling is None or filling.plugin != self._plugins.identity(EMBEDDER, settings.embedder):
             if not chunks_in(self._index.readers.current.readers) and not self._has_entries():
                 self._unmade, self._looked = 0, generation
                 return None
@@ -274,7 +275,7 @@ class EmbeddingThread:
 
     def _change(self, settings: EmbeddingSettings) -> None:
         """Begin with other settings. What is complete serves until the new is, unless there is to be none."""
-        self._failures, self.fault = 0, None
+        self._failures, self.fault, self._looked = 0, None, -1
         unfinished, self._next = self._next, None
         if unfinished is not None and unfinished is not self._used:
             self._forget(unfinished)
@@ -317,7 +318,7 @@ class EmbeddingThread:
         self._failures += 1
         self.fault = reason
         self._plugins.report(EMBEDDER, self._settings().embedder, reason)
-        if self._next is None and self._used is None:
+        if self._filling(self._settings()) is None:
             try:
                 self._unmade = chunks_in(self._index.readers.current.readers)
                 self._looked = self._index.store.generation
@@ -327,6 +328,11 @@ class EmbeddingThread:
     def _sets(self) -> list[VectorSet]:
         """Return the vectors that searches use, and those under construction."""
         return list({id(one): one for one in (self._used, self._next) if one is not None}.values())
+
+    def _filling(self, settings: EmbeddingSettings) -> VectorSet | None:
+        """Return the vectors that are or were made with these settings; None if there are none yet."""
+        filling = self._next or self._used
+        return filling if filling is not None and filling.settings == settings else None
 
     def _is_busy(self) -> bool:
         """Whether a root is indexed for the first time, the index is being replaced, or bulk work waits for power."""

@@ -54,3 +54,14 @@ def test_and_goes_on_in_a_rebuilt_index(world: World) -> None:
     world.vectors.changed()
     wait_until(lambda: world.chunks_found() == 1, what="the vectors of the new index")
     assert world.vectors.embedded == 1
+
+
+@pytest.mark.parametrize("embedder", ["new", "missing"])
+def test_another_embedder_has_no_vectors_from_the_moment_it_is_configured(world: World, embedder: str) -> None:
+    world.new.fault = "no answer"
+    world.use(embedder)
+    assert world.vectors.pending == 1
+    wait_until(lambda: world.vectors.fault, what="the fault")
+    assert world.vectors.pending == 1
+    world.use("former")
+    wait_until(lambda: world.vectors.pending == 0, what="the former vectors")
