@@ -37,7 +37,7 @@ DEFECTS = (
         "beside-the-typed-line",
         "a hit for `tcp.c:123` points at another line of the chunk",
         "livedex_indexing/hits/hit_builder.py",
-        (("        if chunk.start_line <= line <= chunk.end_line and", "        if False and"),),
+        (("        if is_place and chunk.start_line", "        if False and chunk.start_line"),),
         f"{NAMES}::test_a_line_of_a_file",
     ),
     Defect(
@@ -178,7 +178,7 @@ DEFECTS = (
         "typed-line-ignored",
         "FILE:LINE leads to the file, but not to the line",
         "livedex_indexing/rank/results.py",
-        (("named |= dict.fromkeys(at_line, DEFINED)", "named |= {}"),),
+        (("self._line = dict.fromkeys(at_line, AT_LINE)", "self._line = {}"),),
         f"{NAMES}::test_a_line_of_a_file",
     ),
     Defect(

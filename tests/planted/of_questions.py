@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
+NAMES = "tests/indexing/search/test_names_as_typed.py"
 ASKED = "tests/indexing/search/test_asked_names.py::test_what_is_asked_for_comes_first"
 
 DEFECTS = (
@@ -27,6 +28,27 @@ DEFECTS = (
         "livedex_indexing/query/query_compiler.py",
         (("[] if indexed else _converted(index, word)", "[]"),),
         ASKED,
+    ),
+    Defect(
+        "typed-number-of-any-file",
+        "the number of a place is taken for a line of every hit that has the text",
+        "livedex_indexing/hits/hit_builder.py",
+        (("all(placed.parts[part] for part in _OF_PLACE)", "placed.parts[_OF_PLACE[0]]"),),
+        f"{NAMES}::test_a_line_of_a_file_among_other_words",
+    ),
+    Defect(
+        "folders-of-a-place-ignored",
+        "of several files with the typed name, another than the one in the typed folder comes first",
+        "livedex_indexing/search/named_place.py",
+        (("for value, content_id in called if value == best and", "for value, content_id in called if value and"),),
+        f"{NAMES}::test_the_folders_of_a_place_count",
+    ),
+    Defect(
+        "joined-name-finds-nothing",
+        "`self.ext4_link` finds nothing, though there is an `ext4_link`",
+        "livedex_indexing/query/query_compiler.py",
+        (("[] if indexed or joined else _indexed(", "[] if indexed or word else _indexed("),),
+        f"{NAMES}::test_a_name_that_a_word_joins_is_found",
     ),
     Defect(
         "option-without-its-dashes",

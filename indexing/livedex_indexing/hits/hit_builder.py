@@ -31,7 +31,7 @@ from livedex_indexing.store.row_types import CHUNK, ChunkRow, ContentRow, read_c
 from livedex_indexing.text.decoder import decode_slice
 
 ALSO_AT: Final = 20
-_TYPED: Final = list(WEIGHTS).index("typed")
+_OF_PLACE: Final = [list(WEIGHTS).index(part) for part in ("typed", "called")]
 _PIPELINE_KIND: Final[Mapping[str, Kind]] = {"markdown": "markdown_text", "code": "code"}
 
 _CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id IN (SELECT value FROM json_each(?))"
@@ -197,7 +197,8 @@ class HitMaker:
         if placed.chunk_id is None:
             return lambda _: []
         line = self._style.line
-        if chunk.start_line <= line <= chunk.end_line and placed.parts and placed.parts[_TYPED]:
+        is_place = placed.parts and all(placed.parts[part] for part in _OF_PLACE)
+        if is_place and chunk.start_line <= line <= chunk.end_line:
             return lambda text: [line_span(text, line - chunk.start_line)]
         return self._highlighter.spans
 

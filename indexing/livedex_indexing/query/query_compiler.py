@@ -18,7 +18,7 @@ from livedex_indexing.query.query_parser import is_phrase, is_prefix
 from livedex_indexing.query.query_terms import CompiledQuery, Phrase, QueryTerm, begins_too_much
 from livedex_indexing.query.spell_repair import Repair
 from livedex_indexing.query.spelling import IN_USE
-from livedex_indexing.query.typed_name import typed_name
+from livedex_indexing.query.typed_name import joined_names, name_of
 from livedex_indexing.query.word_counts import PathCounts, Uncounted, WordCounts, idf_of
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.path_words import path_text
@@ -194,8 +194,8 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
     ``alone``: the query is this one word. It then searches for the name as a whole if the index has it. Among other
     words the parts find more (.004 to .012 on the three sets of ranking.md), and neighbours count in the ranking
     anyway. A name with numbers or a single letter (``token17``, ``part_b``) is searched for as a whole only, since its
-    other parts match many similar names: in other conventions, or with its words corrected, if there is such a name. A
-    word with other signs (``call(x)``) is no name.
+    other parts match many similar names: else in other conventions, or with its words corrected, or as the names that
+    it joins (``self.ext4_link``). A word with other signs (``call(x)``) is no name.
     """
     whole = _whole(index, word)
     if whole is None:
@@ -224,7 +224,8 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
             if meant:
                 return meant
         if has_serial:
-            return [whole, *joined]
+            names = [] if indexed or joined else _indexed(_whole_terms(index, joined_names(word)))
+            return [whole, *joined, *names]
     tokens = [
         [(text, term) for text in (piece, *parts) if (term := _whole(index, text)) is not None]
         for piece, parts in pieces
@@ -246,10 +247,10 @@ def _converted(index: _Index, name: str, *, unfinished: bool = False) -> list[Qu
 
 
 def _member(index: _Index, word: str, whole: QueryTerm, repair: Repair) -> list[QueryTerm]:
-    """Return, for ``Foo.bar`` of code, the term that finds the chunks which define a ``bar``: a method's definition has
-    both names, but not in a row."""
-    name = None if whole.files else typed_name(word)
-    own = _whole(index, name.name) if name is not None and name.owner else None
+    """Return, for ``Foo.bar`` or ``bar(x)`` of code, the term that finds the chunks which define a ``bar``: a method's
+    definition has both names, but not in a row."""
+    name = None if whole.files else name_of(word)
+    own = _whole(index, name.name) if name is not None else None
     if own is None or own.rows > _MEMBER_ROWS:
         return []
     match = f"symbols : {own.match}"

@@ -1,5 +1,5 @@
-"""Recognises what a whole query may be: the name of a definition, with its decoration or as plain words; a line of a
-file; a text pasted as it is written.
+"""Recognises what a whole query may be: the name of a definition, with its decoration or as plain words; a text pasted
+as it is written.
 
 Invariant: pure; what is found is a part of the typed text.
 """
@@ -16,14 +16,17 @@ from livedex_indexing.text.terms import parts_of
 _CALL: Final = re.compile(r"\(\)\Z")
 _JOINTS: Final = re.compile(r"::|->|\.|#|/|\\")
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*[!?]?")
-_FRONT: Final = "@&*$~!:.#"
-_BACK: Final = ":.,;"
+_FRONT: Final = "@&*$~!:.#`'‘"
+_BACK: Final = ":.,;`'’"
+_USED: Final = re.compile(r"(\S*\w)(?:\([^\s)].*\)|\[.*\]|<.*>|\{.*\})[;:,.]?", re.DOTALL)
+_OFFSET: Final = re.compile(r"(\w+)\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?(?!\w)")  # in a program, as kernels and debuggers say
 _LEAST: Final = 2  # characters of a name
 _LEAST_PIECE: Final = 4  # … and of a piece of one
 _WORDS: Final = range(2, 8)  # words that may be the parts of one name
 _VERBATIM: Final = 3  # words of a text that may be pasted, at least; with signs one less
 _AROUND: Final = "?!.,;:\"'`"
 _COMPOUND: Final = re.compile(r"[^\W\d][\w-]*")
+_NAME_ENDS: Final = re.compile(r"[.-]+")
 _PIECES: Final = re.compile(r"[-_]")
 _WORD: Final = re.compile(r"\w+")
 _SIGN: Final = re.compile(r"[^\w\s]")
@@ -32,8 +35,6 @@ _KEYWORD_TEXT: Final = "class const def defined definition enum fn func function
 _KEYWORDS: Final = frozenset(_KEYWORD_TEXT.split())
 _ABOUT: Final = STOP_WORDS | _KEYWORDS | {"implementation", "implemented"}  # words that ask for a name
 _SHAPED: Final = re.compile(r"\w_|_\w|[a-z0-9][A-Z]|[A-Z].*[a-z]|\(\)\Z")  # a word that is a name rather than prose
-_PLACE: Final = re.compile(r"(?P<path>[^\s:\"']*[^\s:\"'/]\.\w+):(?P<line>[1-9][0-9]{0,6})(?::[0-9]+)?:?")
-_TRACEBACK: Final = re.compile(r'\s*File "(?P<path>[^"\n]+)", line (?P<line>[1-9][0-9]{0,6})(?:, in \S+)?.*', re.DOTALL)
 
 Finder = Callable[[str], bool]  # whether a text has what was typed
 
@@ -81,13 +82,6 @@ class TypedName(NamedTuple):
         return (match[0] for match in pattern.finditer(text))
 
 
-class TypedPlace(NamedTuple):
-    """A file, and a line of it as messages of programs name it; 0: no line."""
-
-    path: str
-    line: int
-
-
 def typed_name(text: str) -> TypedName | None:
     """Return the name that a whole query may be; None where it is none."""
     words = text.split()
@@ -102,8 +96,11 @@ def typed_name(text: str) -> TypedName | None:
 
 
 def name_inside(text: str) -> TypedName | None:
-    """Return the one name in a text whose other words only ask for it, as in ``def run`` or ``where is runTask?``; None
-    for any other text."""
+    """Return the one name in a text whose other words only ask for it, as in ``def run`` or ``where is runTask?``, or
+    that is used there, as in ``run(task)``, ``runs[0]``, ``Run<T>`` or ``run+0x1a/0x30``; None for any other text."""
+    used = _USED.fullmatch(text.strip()) or _OFFSET.search(text)
+    if used is not None:
+        return typed_name(used[1])
     words = [word.strip(_AROUND) for word in text.split()]
     names = [word for word in words if word.lower() not in _ABOUT]
     if len(names) != 1 or len(words) == 1:
@@ -113,21 +110,26 @@ def name_inside(text: str) -> TypedName | None:
     return typed_name(names[0]) if is_name else None
 
 
+def name_of(word: str) -> TypedName | None:
+    """Return the name in a word that has more than that: an owner, or what it is used with."""
+    name = typed_name(word)
+    if name is None:
+        return name_inside(word)
+    return name if name.owner else None
+
+
+def joined_names(text: str) -> list[str]:
+    """Return the names that dots and hyphens join in a text, two at least: a number alone is none."""
+    names = [part for part in _NAME_ENDS.split(text) if any(character.isalpha() for character in part)]
+    return names if len(names) > 1 else []
+
+
 def in_words(text: str) -> TypedName | None:
     """Return a name of several parts as plain words; None for any other text."""
     if not _COMPOUND.fullmatch(text):
         return None
     parts = [part for piece in _PIECES.split(text) if piece for part in parts_of(piece) or [piece]]
     return TypedName(" ".join(parts)) if len(parts) in _WORDS else None
-
-
-def typed_place(text: str) -> TypedPlace | None:
-    """Return the file that a whole query may name, with its line in ``tcp.c:123`` or in a traceback's entry; None for
-    several words."""
-    found = _PLACE.fullmatch(text.strip()) or _TRACEBACK.fullmatch(text)
-    if found is not None:
-        return TypedPlace(found["path"], int(found["line"]))
-    return TypedPlace(text.strip(), 0) if len(text.split()) == 1 else None
 
 
 def may_be_pasted(text: str) -> bool:

@@ -21,7 +21,7 @@ SYNONYM: Final = 2.0  # words that a synonym counts for in the share of a name: 
 _AT_PATH: Final = 2.0  # weight of the name at a typed path: the file itself comes before files that mention it
 _SHORTEST: Final = 3  # letters of an abbreviation, which also has at least a third of the stem's
 _OTHER_CASE: Final = 0.9
-_OTHER_FOLDERS: Final = 0.3
+ELSEWHERE: Final = 0.7  # of `called_as`, for a file of which none of the typed folders is known
 _INSIDE: Final = 4  # letters of a stem that matches inside the words of a name: `fromarray`
 
 
@@ -146,7 +146,7 @@ def called_as(typed: str, folder: bytes, name: bytes) -> float:
         return value
     pairs = zip(reversed(above), reversed(folder.split(b"/")), strict=False)
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    return value * (1 - _OTHER_FOLDERS * (1 - same / len(above)))
+    return value * (ELSEWHERE + (1 - ELSEWHERE) * same / len(above))
 
 
 def _matches_name(term: QueryTerm, stems: AbstractSet[str], own: AbstractSet[str]) -> bool:

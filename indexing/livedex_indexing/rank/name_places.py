@@ -46,6 +46,7 @@ _PROPOSED: Final = 96  # chunks with its words in a row that are read …
 _READ_AT_ONCE: Final = 24  # … so many at once, until one has the text
 _HEADED: Final = 24  # chunks with such a heading
 _BEST: Final = 6  # other chunks that are read, the best by their words
+AT_LINE: Final = 2.0  # for the chunk with a typed line: more than all words give another chunk of the file
 DEFINED: Final = 1.0
 WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
 AS_WORDS: Final = 0.4  # … for the definition of a name that was typed as plain words, or with another owner
@@ -137,10 +138,11 @@ class NamePlaces:
     ) -> Mapping[int, float]:
         """Return the chunks ``named`` with those of `of_text`: with none where the definition of a single word is
         known, and alone where the text has the name and more."""
-        if len(text.split()) == 1 and DEFINED in named.values():
+        if len(text.split()) == 1 and DEFINED in named.values() and typed_name(text) is not None:
             return named
         rated = self.of_text(text, rows, spoken, first)
-        return rated if rated and name_inside(text) is not None else {**named, **rated}
+        has_text = max(rated.values(), default=0.0) >= VERBATIM
+        return rated if has_text and name_inside(text) is not None else {**named, **rated}
 
     def continued(self, typed: str) -> list[str]:
         """Return the words that begin as the last word of a name, in ASCII, where they follow its other words: first

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from livedex_indexing.query.typed_name import TypedPlace
+from livedex_indexing.query.typed_place import TypedPlace
 from livedex_indexing.rank.name_places import Continuations, RowCounts, Texts
 from livedex_indexing.rank.similarity import Similarity
 
@@ -37,5 +37,10 @@ class TypedText(NamedTuple):
 
     @property
     def at_line(self) -> bool:
-        """Whether a line of a file was typed."""
+        """Whether a line of a file was typed, maybe among other words."""
         return self.place is not None and self.place.line > 0
+
+    @property
+    def is_place(self) -> bool:
+        """Whether a line of a file was typed and nothing else."""
+        return self.place is not None and self.place.line > 0 and self.place.is_whole

@@ -20,7 +20,7 @@ from livedex_indexing.rank.auxiliary import is_auxiliary, is_news, wants_auxilia
 from livedex_indexing.rank.features import FeatureTable, MatchFeatures, extract, scored_terms, written
 from livedex_indexing.rank.fusion import by_reciprocal_rank, by_similarity, towards_best, with_ranks
 from livedex_indexing.rank.name_match import NameMatch, NameMatcher, called_as
-from livedex_indexing.rank.name_places import DEFINED, NamePlaces
+from livedex_indexing.rank.name_places import AT_LINE, NamePlaces
 from livedex_indexing.rank.phrase_filter import FileFilter
 from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.ranking_request import Arrangement, TypedText
@@ -50,8 +50,8 @@ _COPIES: Final = 64  # copies of one content whose names are examined
 _USUAL_NAME: Final = 12  # characters in the name of a file of code
 
 _CHUNKS = "SELECT id, content_id, language FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
-_AT_LINE = """SELECT c.id, c.content_id, c.language FROM chunks c
-              WHERE c.content_id IN (SELECT value FROM json_each(?)) AND c.start_line <= ? AND c.end_line >= ? AND {}"""
+_TO_LINE = f"""SELECT c.id, c.content_id, c.language FROM contents t JOIN chunks c ON {IN_CONTENT}
+               WHERE t.id IN (SELECT value FROM json_each(?)) AND c.start_line <= ? AND {{}} ORDER BY c.id"""
 _CONTENT_OF_FILE = "SELECT id, content_id FROM files WHERE id IN (SELECT value FROM json_each(?))"
 _COPIES_OF = f"""SELECT d.content_id, d.id, d.root_id, d.folder, d.name, t.chunks, t.pipeline = 'code'
                 FROM json_each(?) i CROSS JOIN contents t ON t.id = i.value
@@ -98,6 +98,7 @@ class RankedResults:
         self._names = NameMatcher(reader, compiled, self._scored)
         self._languages: dict[int, int | None] = {}  # of chunks
         self._pasted: list[int] = []  # chunks that may have the text as it was typed
+        self._line: dict[int, float] = {}  # those with the typed line
         self._left: list[int] = []  # candidate chunks that are not examined, best first
         words = [token for term in compiled.any_of for token in term.tokens]
         self._demote_auxiliary = arrangement.demote and not wants_auxiliary(words)
@@ -188,9 +189,9 @@ class RankedResults:
             of_files = self._pairs(_CONTENT_OF_FILE, found.paths)
             if not found.late:
                 content_of |= self._chunks_found_by_path(found.paths, of_files, set(content_of.values()))
-                at_line = self._at_line({*content_of.values(), *of_files.values()})
+                at_line = self._at_line()
                 content_of |= at_line
-                named |= dict.fromkeys(at_line, DEFINED)
+                self._line = dict.fromkeys(at_line, AT_LINE)
             features = self._features(content_of, None if found.late else named)
             matching = {content_of[chunk_id] for chunk_id in (*features.rows, *features.typed)}
             copies = self._copies(matching.union(of_files.values()), found.paths)
@@ -293,7 +294,7 @@ class RankedResults:
     def _with_name(self, proposed: Sequence[int]) -> dict[int, float]:
         """Rate the chunks that have the name which the query may be."""
         typed = self._typed
-        if typed is None or typed.at_line:
+        if typed is None or typed.is_place:
             return {}
         respelt = dict(self._compiled.respelt)
         corrected = with_words(typed.text, respelt) if respelt else typed.text
@@ -301,11 +302,11 @@ class RankedResults:
 
     def _with_text(self, proposed: Sequence[int]) -> list[int]:
         typed = self._typed
-        return [] if typed is None or typed.at_line else self._places(typed).with_text(typed.text, proposed)
+        return [] if typed is None or typed.is_place else self._places(typed).with_text(typed.text, proposed)
 
     def _with_heading(self) -> list[int]:
         typed = self._typed
-        return [] if typed is None or typed.at_line else self._places(typed).with_heading(typed.text)
+        return [] if typed is None or typed.is_place else self._places(typed).with_heading(typed.text)
 
     def _features(self, content_of: Mapping[int, int], named: dict[int, float] | None) -> FeatureTable:
         """Return the features of chunks; None: without what is known of the text as it was typed."""
@@ -318,12 +319,14 @@ class RankedResults:
 
     def _as_typed(self, named: dict[int, float], rows: Mapping[int, MatchFeatures]) -> Mapping[int, float]:
         """Add to the chunks ``named`` those that have the whole text of the query, and drop those without its words:
-        they are no matches, so facets would not count them."""
+        they are no matches, so facets would not count them. Add those with the typed line."""
         typed = self._typed
-        if typed is None or typed.at_line:
-            return named
+        if typed is None or typed.is_place:
+            return named | self._line
         matching = {chunk_id: value for chunk_id, value in named.items() if chunk_id in rows}
-        return self._places(typed).with_those_of_text(matching, typed.text, rows, self._compiled.spoken, self._pasted)
+        places = self._places(typed)
+        found = places.with_those_of_text(matching, typed.text, rows, self._compiled.spoken, self._pasted)
+        return {**found, **self._line}
 
     def _places(self, typed: TypedText) -> NamePlaces:
         return NamePlaces(self._reader, self._resolved, typed.read, typed.counted, typed.continuations)
@@ -336,17 +339,15 @@ class RankedResults:
             self._languages[chunk_id] = language
         return content_of
 
-    def _at_line(self, contents: Collection[int]) -> dict[int, int]:
-        """Return the chunks with the typed line, in the files that have the typed name, with their contents."""
+    def _at_line(self) -> dict[int, int]:
+        """Return the chunks with the typed line in the files that are meant, or else the last before it, with their
+        contents."""
         typed = self._typed
         if typed is None or typed.place is None or not typed.at_line:
             return {}
-        sql, values = self._resolved.files
-        rows = self._reader.rows_of(_COPIES_OF.format(sql), contents, values)
-        called = {content_id for content_id, _, _, folder, name, _, _ in rows if self._called(folder, name)}
         passing, of_chunks = self._resolved.chunks
-        lines = (typed.place.line, typed.place.line, *of_chunks)
-        return self._contents(self._reader.rows_of(_AT_LINE.format(passing), called, lines))
+        rows = self._reader.rows_of(_TO_LINE.format(passing), typed.place.contents, (typed.place.line, *of_chunks))
+        return self._contents({row[1]: row for row in rows}.values())
 
     def _called(self, folder: bytes, name: bytes) -> float:
         place = None if self._typed is None else self._typed.place

@@ -17,7 +17,7 @@ divided by T, the Σ idf of the query's words:
     close    the same for three and more words in a part of the text of at most 60 words, the more the shorter it is;
              where no file has every word as typed, for other forms of them, too, and half of it for any text
     opening  Σ idf of the words among the first eight of the chunk's text
-    typed    Σ idf for the definition of the name that was typed, or for the typed line; a share of it for a longer
+    typed    Σ idf for the definition of the name that was typed, twice for the typed line; a share of it for a longer
              name, and for the text as it was typed
     similar  the cosine of the query's vector and the chunk's, times T and the weight of the embedder
     more     words and written of the three next best chunks; most of the best one's for each that the file lacks

@@ -21,10 +21,10 @@ from livedex_indexing.query.query_parser import PlainReading, is_phrase, with_wo
 from livedex_indexing.query.query_terms import CompiledQuery, match_any_path
 from livedex_indexing.query.spell_repair import as_in_files
 from livedex_indexing.query.spelling import IN_USE
-from livedex_indexing.query.typed_name import may_be_pasted, typed_name, typed_place, typed_text
+from livedex_indexing.query.typed_name import may_be_pasted, typed_name, typed_text
+from livedex_indexing.query.typed_place import TypedPlace
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import Facets, MatchCounter
-from livedex_indexing.rank.name_match import called_as
 from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM, Continuations, NamePlaces, Texts
 from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
 from livedex_indexing.rank.ranking_request import Arrangement, TypedText
@@ -32,6 +32,7 @@ from livedex_indexing.rank.results import RankedResults
 from livedex_indexing.rank.score import FIRST, WEIGHTS, Placed
 from livedex_indexing.search import foreign_ranking
 from livedex_indexing.search.meaning import KEYWORD, Meaning
+from livedex_indexing.search.named_place import at_place, named_place
 from livedex_indexing.search.search_answer import (
     CUT_WARNING,
     LATE_WARNING,
@@ -54,7 +55,6 @@ _PLACES_OF = """SELECT c.id, c.content_id, t.hash, t.encoding, c.start_byte, c.e
                 JOIN contents t ON t.id = c.content_id WHERE c.id IN (SELECT value FROM json_each(?))"""
 _COPIES_OF = f"""SELECT d.content_id, {COPY} FROM {OF_CONTENT}
                  WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}} ORDER BY d.id"""
-_NAMED = "SELECT d.folder, d.name FROM paths p JOIN files d ON d.id = p.rowid WHERE paths MATCH ? LIMIT 2000"
 _COPIES = f"SELECT {COPY} FROM files d WHERE d.content_id = ? AND {{}} ORDER BY length(d.folder) + length(d.name), d.id"
 
 
@@ -86,7 +86,7 @@ class WordSearch:
         self._counts = WordCounts(-1)  # those of the snapshot's generation, once it is known
         self._query, self._cut = run.request.parsed()
         self._text = run.request.text_as_typed(self._query)
-        self._place = typed_place(run.request.query)
+        self._place: TypedPlace | None = None  # that the query names, once it is known
         self._plain: PlainReading | None = None  # set where the query was read so
         self._continuations: Continuations = {}  # in all files that pass the filters, whatever words are excluded
         self._late = False
@@ -159,20 +159,17 @@ class WordSearch:
 
     def _read_and_find(self) -> tuple[CompiledQuery, _Found]:
         """Decide how the query is meant, and search. The decision is the same for every page of a generation."""
-        request = self._run.request.query
-        if self._place is not None and self._place.line:
-            if self._names_a_file(self._place.path):
-                self._query = replace(
-                    self._query, text=self._place.path, unfinished=False, excluded=(), phrases=(), terms=()
-                )
-            else:
-                self._place = None
-        plain = without_signs(request) if self._query.excluded or self._query.phrases else None
+        text = self._run.request.query
+        self._place = named_place(self._reader, text)
+        if self._place is not None and self._place.text != text:
+            text = self._place.text
+            self._query = at_place(self._run.request, self._query, self._place)
+        plain = without_signs(text) if self._query.excluded or self._query.phrases else None
         if plain is not None and (plain.is_sentence or (self._query.excluded and self._is_pasted())):
             self._read_as(plain)
         compiled = self._compile()
         found = self._find(compiled)
-        for other in (plain if self._plain is None else None, without_terms(request)):
+        for other in (plain if self._plain is None else None, without_terms(text)):
             if other is not None and other.may_be_text and not (self._found_by_words or self._late):
                 self._read_as(other, with_terms=other is plain)
                 compiled = self._compile()
@@ -188,13 +185,6 @@ class WordSearch:
         terms = self._query.terms if with_terms else ()
         self._continuations = {}  # it may have other filters
         self._query = replace(self._query, text=plain.words, unfinished=False, excluded=(), phrases=(), terms=terms)
-
-    def _names_a_file(self, path: str) -> bool:
-        """Whether an indexed file has the name that a path ends in: else its colon and number are no line."""
-        tokens = self._reader.tokens(path.rpartition("/")[2])
-        match = f'name : "{" ".join(tokens)}"'
-        rows = self._reader.rows(_NAMED, (match,)) if tokens else ()
-        return any(called_as(path, folder, name) for folder, name in rows)
 
     def _warnings(self, compiled: CompiledQuery) -> list[AnswerWarning]:
         warnings = (

@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 
 from livedex_indexing.query.typed_name import (
     TypedName,
-    TypedPlace,
     in_words,
+    joined_names,
     name_inside,
     typed_name,
-    typed_place,
     typed_text,
 )
 
@@ -90,19 +89,17 @@ def test_a_letter_beyond_ascii_next_to_a_text_changes_no_longer_name(name: str, 
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "names"),
     [
-        ("tcp.c:123", TypedPlace("tcp.c", 123)),
-        ("src/tcp.c:123:7:", TypedPlace("src/tcp.c", 123)),
-        ('  File "/home/ada/run.py", line 12, in main\n    go()', TypedPlace("/home/ada/run.py", 12)),
-        ("README", TypedPlace("README", 0)),
-        ("tcp.c:0", TypedPlace("tcp.c:0", 0)),
-        ("see tcp.c:123", None),
-        ("", None),
+        ("self.ext4_link", ["self", "ext4_link"]),
+        ("read-utf8", ["read", "utf8"]),
+        ("ubuntu-22.04", []),
+        ("12.34.507", []),
+        ("ext4_link", []),
     ],
 )
-def test_places(text: str, expected: TypedPlace | None) -> None:
-    assert typed_place(text) == expected
+def test_names_that_a_word_joins(text: str, names: list[str]) -> None:
+    assert joined_names(text) == names
 
 
 def test_pasted_texts() -> None:
@@ -124,6 +121,14 @@ def test_pasted_texts() -> None:
         ("run implemented", None),
         ("Running it", None),  # a sentence begins with a capital
         ("def run and stop", None),
+        ("run_task(1, two)", "run_task"),
+        ("run(x);", "run"),
+        ("runs[0]", "runs"),
+        ("Run<T, U>", "Run"),
+        ("do_exit+0x1a/0x30", "do_exit"),
+        ("run_task (see below)", None),
+        ("run()", None),  # that is the name
+        ("if (x)", None),
         ("run_task", None),
         ("", None),
     ],

@@ -170,7 +170,58 @@ def test_a_line_of_a_file(app: Indexed, query: str) -> None:
     assert (hit["line"], hit["text"]) == (123, "int value123;")
     start, end = hit["highlights"][0]
     assert hit["snippet"][start:end] == "int value123;"
-    assert app.found(query, kinds=["markdown_text"]) == []
+    assert "tcp.c" not in app.found(query, kinds=["markdown_text"])
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "src/tcp.c:123:9: error: 'elsewhere' undeclared (first use in this function)",
+        "process_worker at tcp.c:123",
+        "kernel BUG at net/ipv4/tcp.c:123!",
+        "https://example.com/ada/app/blob/main/tcp.c#L123-L130",
+        "net\\ipv4\\tcp.c(123)",
+    ],
+)
+def test_a_line_of_a_file_among_other_words(app: Indexed, query: str) -> None:
+    steps = "".join(f"make: step {number}\n" for number in range(1, 122))
+    app.write("root/build.log", f"{steps}{query}\nmake: leaving\n")
+    app.write("root/other/tcp.txt", "tcp.c has an error\n")
+    first, *others = app.search(query)
+    assert (first["relative_path"], first["line"], first["text"]) == ("tcp.c", 123, "int value123;")
+    logged = next(hit for hit in others if hit["relative_path"] == "build.log")
+    assert logged["line"] == 122, "the typed number is a line of the named file alone"
+    assert "tcp.c" not in app.found(query, globs=["*.log"])
+    assert "tcp.c" not in app.found(query, globs=["other/**"])
+
+
+def test_a_line_beyond_the_end_is_near_it(app: Indexed) -> None:
+    hit = app.search("at tcp.c:99999: not there")[0]
+    assert hit["relative_path"] == "tcp.c"
+    assert hit["end_line"] == 199
+
+
+def test_the_folders_of_a_place_count(app: Indexed) -> None:
+    app.write("root/include/uapi/linux/msg.h", "".join(f"int other{number};\n" for number in range(40)))
+    app.write("root/include/linux/msg.h", "/* include uapi linux msg h: include/uapi/linux/msg.h */\n" * 40)
+    assert first(app, "/usr/src/include/uapi/linux/msg.h:12")[0] == "include/uapi/linux/msg.h"
+    assert first(app, "/usr/src/include/linux/msg.h:12")[0] == "include/linux/msg.h"
+
+
+def test_a_name_that_a_word_joins_is_found(app: Indexed) -> None:
+    """A name with a number is searched for as a whole: so ``self.`` in front of it must not hide it."""
+    app.write("root/ext.c", "int ext4_link(void)\n{\n    return 0;\n}\n")
+    for query in ("self.ext4_link", "ext4_link.nothing_like_it", "no-ext4_link"):
+        assert first(app, query)[0] == "ext.c"
+    assert app.ask("12.34.507").hits == []
+
+
+@pytest.mark.parametrize("query", ["use_value(7, 9)", "use_value[4]", "use_value<T>", "use_value+0x1a/0x30"])
+def test_the_use_of_a_name_finds_its_definition(app: Indexed, query: str) -> None:
+    app.write("root/uses.py", "".join(f"a{number} = use_value({number})\n" for number in range(30)))
+    app.write("root/value.py", "# for all\ndef use_value(a):\n    return a\n")
+    assert first(app, query)[0] == "value.py"
+    assert first(app, "use_value(29)")[0] == "uses.py", "unless a file has it as typed"
 
 
 def test_a_number_after_another_name_is_no_line(app: Indexed) -> None:

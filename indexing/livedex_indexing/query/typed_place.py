@@ -1,0 +1,92 @@
+"""Recognises the places that a query names: a file, and a line of it, as compilers, debuggers, tools and pages write
+them.
+
+Invariant: pure; whether there is such a file is for the index to say.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+_MOST: Final = 8  # places of a text that are tried, …
+_CHARACTERS: Final = 4096  # … of so many of its characters
+_LINE: Final = r"[1-9][0-9]{0,6}"
+_INSIDE: Final = r"[^\s:\"'`‘’“”()<>\[\]{}|;=]"  # of a path among other words
+_PATH: Final = rf"(?<!{_INSIDE})(?:[a-z]{{2,9}}://)?{_INSIDE}*[^\s:\"'`‘’“”()<>\[\]{{}}|;=,./\\]"
+# a.c:12  a.c:12:3  a.c:12-20    a.c(12)  a.c(12,3)    a.c#L12  a.c#L12-L20    a.c, line 12  a.c on line 12    a.c +12
+_BEHIND: Final = rf"""
+    :(?P<a>{_LINE})(?:[:.,-][0-9]+)*(?!\w)
+  | \((?P<b>{_LINE})(?:[:,-]\s?[0-9]+)*\)
+  | (?:\?[^\s\#]*)?\#L(?P<c>{_LINE})(?:C[0-9]+)?(?:-L?[0-9]+(?:C[0-9]+)?)?(?!\w)
+  | ["'`’”]?,?\s+(?:(?:on|at)\s+)?lines?\s+(?P<d>{_LINE})(?:[:,-]\s?[0-9]+)*(?!\w)
+  | \s+[+L](?P<e>{_LINE})(?!\w)"""
+# line 12 of a.c    +12 a.c
+_BEFORE: Final = rf"""
+    (?<!\S)(?:lines?\s+(?P<f>{_LINE})(?:-[0-9]+)?\s+(?:of|in)\s+(?:the\s+)?(?:file\s+)?|\+(?P<g>{_LINE})\s+)"""
+_PLACE: Final = re.compile(
+    rf"""\b(?:File|file)\s"(?P<quoted>[^"\n]+)",\sline\s(?P<h>{_LINE})
+       | (?P<path>{_PATH})(?:{_BEHIND})
+       | {_BEFORE}["'`‘“]?(?P<after>{_PATH})["'`’”]?""",
+    re.VERBOSE,
+)
+_LINES: Final = "abcdefgh"
+_WHOLE: Final = re.compile(rf"(?P<path>[^\s:\"'`]*[^\s:\"'`./]):(?P<line>{_LINE})(?::[0-9]+)?:?")
+_DIFF: Final = re.compile(r"(?:diff --git a/(\S+) b/\1|(?:---|\+\+\+) (?:[ab]/)?(\S+)(?:\t.*)?)")
+_MARKS: Final = re.compile(r"[`'(<\[]?([^\s`'()<>\[\]]*[/.][^\s`'()<>\[\]]*[^\s`'()<>\[\].,;:])[`')>\].,;:]*")
+_INNERMOST_LAST: Final = "Traceback (most recent call last)"
+
+
+class TypedPlace(NamedTuple):
+    """A file, and a line of it, 0 where none was typed. ``text``: the query with the path alone where the place is.
+    ``contents``: of the indexed files with that line that are called most like it, once they are known."""
+
+    path: str
+    line: int
+    text: str
+    contents: frozenset[int] = frozenset()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the query names the place and nothing else."""
+        return self.text == self.path
+
+
+def typed_places(query: str) -> list[TypedPlace]:
+    """Return the places that a query names, the likeliest first: the innermost call of a traceback. A query of one word
+    without a line may be the name of a file."""
+    text = query.strip()[:_CHARACTERS]
+    found = _WHOLE.fullmatch(text)
+    if found is not None:
+        path = _slashes(found["path"])
+        return [TypedPlace(path, int(found["line"]), path)]
+    places = [_place(match, text) for match in _PLACE.finditer(text)]
+    if _INNERMOST_LAST in text:
+        places.reverse()
+    return places[:_MOST] or _files(text)
+
+
+def _place(found: re.Match[str], text: str) -> TypedPlace:
+    line = next(int(found[name]) for name in _LINES if found[name])
+    path = _slashes(found["quoted"] or found["path"] or found["after"])
+    before, after = text[: found.start()], text[found.end() :]
+    is_whole = not any(character.isalnum() for character in before + after)
+    return TypedPlace(path, line, path if is_whole else f"{before} {path} {after}".strip())
+
+
+def _files(text: str) -> list[TypedPlace]:
+    """Return the file that a text without a line may name."""
+    diff = _DIFF.fullmatch(text)
+    if diff is not None:
+        path = diff[1] or diff[2]
+    elif len(text.split()) == 1:
+        marked = _MARKS.fullmatch(text)
+        path = _slashes(text if marked is None else marked[1])
+    else:
+        return []
+    return [TypedPlace(path, 0, path)]
+
+
+def _slashes(path: str) -> str:
+    """Return a path of Windows as it is written elsewhere."""
+    return path.replace("\\", "/")
