@@ -51,6 +51,20 @@ DEFECTS = (
         f"{NAMES}::test_a_name_that_a_word_joins_is_found",
     ),
     Defect(
+        "mentioned-path-ignored",
+        "a path among other words is no more than its words",
+        "livedex_indexing/rank/name_match.py",
+        (("return _MENTIONED if called == 1", "return 0.0 if called == 1"),),
+        f"{NAMES}::test_a_path_among_other_words",
+    ),
+    Defect(
+        "mentioned-path-before-its-line",
+        "a pasted line with the path of a file finds that file, and not the one that has the line",
+        "livedex_indexing/rank/name_match.py",
+        (("called == 1 and not has_text", "called == 1"), ("_MENTIONED: Final = 0.4", "_MENTIONED: Final = 0.8")),
+        f"{NAMES}::test_a_path_among_other_words",
+    ),
+    Defect(
         "option-without-its-dashes",
         "`--quiet` finds what says quiet most often",
         "livedex_indexing/query/typed_name.py",

@@ -32,6 +32,7 @@ _PLACE: Final = re.compile(
 )
 _LINES: Final = "abcdefgh"
 _WHOLE: Final = re.compile(rf"(?P<path>[^\s:\"'`]*[^\s:\"'`./]):(?P<line>{_LINE})(?::[0-9]+)?:?")
+_FILE: Final = re.compile(rf"(?<!{_INSIDE}){_INSIDE}+/{_INSIDE}*\.\w+(?!{_INSIDE}*/)")
 _DIFF: Final = re.compile(r"(?:diff --git a/(\S+) b/\1|(?:---|\+\+\+) (?:[ab]/)?(\S+)(?:\t.*)?)")
 _MARKS: Final = re.compile(r"[`'(<\[]?([^\s`'()<>\[\]]*[/.][^\s`'()<>\[\]]*[^\s`'()<>\[\].,;:])[`')>\].,;:]*")
 _INNERMOST_LAST: Final = "Traceback (most recent call last)"
@@ -75,7 +76,7 @@ def _place(found: re.Match[str], text: str) -> TypedPlace:
 
 
 def _files(text: str) -> list[TypedPlace]:
-    """Return the file that a text without a line may name."""
+    """Return the files that a text without a line may name: itself, or the paths with a folder among its words."""
     diff = _DIFF.fullmatch(text)
     if diff is not None:
         path = diff[1] or diff[2]
@@ -83,7 +84,7 @@ def _files(text: str) -> list[TypedPlace]:
         marked = _MARKS.fullmatch(text)
         path = _slashes(text if marked is None else marked[1])
     else:
-        return []
+        return [TypedPlace(path, 0, text) for path in _FILE.findall(text)[:_MOST]]
     return [TypedPlace(path, 0, path)]
 
 

@@ -11,6 +11,7 @@ from itertools import takewhile
 from typing import AnyStr, Final, NamedTuple
 
 from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm
+from livedex_indexing.query.typed_place import TypedPlace
 from livedex_indexing.rank.synonyms import expand
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.path_words import path_text
@@ -21,7 +22,8 @@ SYNONYM: Final = 2.0  # words that a synonym counts for in the share of a name: 
 _AT_PATH: Final = 2.0  # weight of the name at a typed path: the file itself comes before files that mention it
 _SHORTEST: Final = 3  # letters of an abbreviation, which also has at least a third of the stem's
 _OTHER_CASE: Final = 0.9
-ELSEWHERE: Final = 0.7  # of `called_as`, for a file of which none of the typed folders is known
+_MENTIONED: Final = 0.4  # of the part `called`, for a file whose path is among other words
+ELSEWHERE: Final = 0.7  # … for a file of which none of the typed folders is known
 _INSIDE: Final = 4  # letters of a stem that matches inside the words of a name: `fromarray`
 
 
@@ -132,7 +134,16 @@ class NameMatcher:
         return {stem: text[start:end].decode("utf-8", "replace") for start, end, stem in self._reader.stems(text)}
 
 
-def called_as(typed: str, folder: bytes, name: bytes) -> float:
+def called_by(place: TypedPlace, folder: bytes, name: bytes, *, has_text: bool = False) -> float:
+    """Return up to 1 for a file that a place names: a path without a line among other words must be the file's own, and
+    counts only where no file ``has_text``, all of it as typed."""
+    called = _called_as(place.path, folder, name)
+    if place.line or place.is_whole:
+        return called
+    return _MENTIONED if called == 1 and not has_text else 0.0
+
+
+def _called_as(typed: str, folder: bytes, name: bytes) -> float:
     """Return up to 1 for a file with the very name that was typed, with or without its suffix: less in another case, or
     where not all of the typed folders are above it; 0 for any other name."""
     *above, last = typed.strip("/").encode("utf-8", "replace").split(b"/")

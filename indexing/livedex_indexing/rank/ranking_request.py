@@ -41,6 +41,13 @@ class TypedText(NamedTuple):
         return self.place is not None and self.place.line > 0
 
     @property
+    def beside_path(self) -> str:
+        """The text without the path of a file that it mentions."""
+        if self.place is None or self.place.line or self.place.is_whole:
+            return self.text
+        return self.text.replace(self.place.path, " ").strip()
+
+    @property
     def is_place(self) -> bool:
         """Whether a line of a file was typed and nothing else."""
         return self.place is not None and self.place.line > 0 and self.place.is_whole

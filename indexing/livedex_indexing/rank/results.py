@@ -19,8 +19,8 @@ from livedex_indexing.rank import postings
 from livedex_indexing.rank.auxiliary import is_auxiliary, is_news, wants_auxiliary, wants_news
 from livedex_indexing.rank.features import FeatureTable, MatchFeatures, extract, scored_terms, written
 from livedex_indexing.rank.fusion import by_reciprocal_rank, by_similarity, towards_best, with_ranks
-from livedex_indexing.rank.name_match import NameMatch, NameMatcher, called_as
-from livedex_indexing.rank.name_places import AT_LINE, NamePlaces
+from livedex_indexing.rank.name_match import NameMatch, NameMatcher, called_by
+from livedex_indexing.rank.name_places import AT_LINE, VERBATIM, NamePlaces
 from livedex_indexing.rank.phrase_filter import FileFilter
 from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.ranking_request import Arrangement, TypedText
@@ -99,6 +99,7 @@ class RankedResults:
         self._languages: dict[int, int | None] = {}  # of chunks
         self._pasted: list[int] = []  # chunks that may have the text as it was typed
         self._line: dict[int, float] = {}  # those with the typed line
+        self._has_text = False  # some chunk has the text as it was typed
         self._left: list[int] = []  # candidate chunks that are not examined, best first
         words = [token for term in compiled.any_of for token in term.tokens]
         self._demote_auxiliary = arrangement.demote and not wants_auxiliary(words)
@@ -293,12 +294,11 @@ class RankedResults:
 
     def _with_name(self, proposed: Sequence[int]) -> dict[int, float]:
         """Rate the chunks that have the name which the query may be."""
-        typed = self._typed
+        typed, respelt = self._typed, dict(self._compiled.respelt)
         if typed is None or typed.is_place:
             return {}
-        respelt = dict(self._compiled.respelt)
-        corrected = with_words(typed.text, respelt) if respelt else typed.text
-        return self._places(typed).of_name(typed.text, corrected, proposed)
+        text = typed.beside_path
+        return self._places(typed).of_name(text, with_words(text, respelt) if respelt else text, proposed)
 
     def _with_text(self, proposed: Sequence[int]) -> list[int]:
         typed = self._typed
@@ -318,14 +318,15 @@ class RankedResults:
         )
 
     def _as_typed(self, named: dict[int, float], rows: Mapping[int, MatchFeatures]) -> Mapping[int, float]:
-        """Add to the chunks ``named`` those that have the whole text of the query, and drop those without its words:
-        they are no matches, so facets would not count them. Add those with the typed line."""
+        """Add to the chunks ``named`` those with the typed text or line, and drop those without the query's words: they
+        are no matches, so facets would not count them."""
         typed = self._typed
         if typed is None or typed.is_place:
             return named | self._line
         matching = {chunk_id: value for chunk_id, value in named.items() if chunk_id in rows}
-        places = self._places(typed)
-        found = places.with_those_of_text(matching, typed.text, rows, self._compiled.spoken, self._pasted)
+        places, spoken = self._places(typed), self._compiled.spoken
+        found = places.with_those_of_text(matching, typed.text, rows, spoken, self._pasted)
+        self._has_text = any(value >= VERBATIM and chunk_id not in matching for chunk_id, value in found.items())
         return {**found, **self._line}
 
     def _places(self, typed: TypedText) -> NamePlaces:
@@ -351,7 +352,7 @@ class RankedResults:
 
     def _called(self, folder: bytes, name: bytes) -> float:
         place = None if self._typed is None else self._typed.place
-        return 0.0 if place is None else called_as(place.path, folder, name)
+        return 0.0 if place is None else called_by(place, folder, name, has_text=self._has_text)
 
     def _not_examined(self) -> Iterator[dict[int, int]]:
         """Yield the candidates of the full-text index beyond those examined, with their contents."""

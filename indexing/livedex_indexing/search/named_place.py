@@ -12,7 +12,7 @@ import msgspec
 
 from livedex_indexing.model import Query
 from livedex_indexing.query.typed_place import TypedPlace, typed_places
-from livedex_indexing.rank.name_match import ELSEWHERE, called_as
+from livedex_indexing.rank.name_match import ELSEWHERE, called_by
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
 
@@ -25,9 +25,9 @@ def named_place(reader: Reader, query: str) -> TypedPlace | None:
     else the one with most of its folders. None where no indexed file has the name."""
     best, value = None, 0.0
     for place in typed_places(query):
-        if place.text == query:
+        if place.is_whole and place.text == query:
             return place  # whatever it is called, nothing is left out
-        called, contents = _called(reader, place.path)
+        called, contents = _called(reader, place)
         if called > value:
             best, value = place._replace(contents=contents), called
         if called > ELSEWHERE:
@@ -42,13 +42,13 @@ def at_place(request: SearchRequest, query: Query, place: TypedPlace) -> Query:
     return msgspec.structs.replace(request, query=place.text, typing=False).parsed()[0]
 
 
-def _called(reader: Reader, path: str) -> tuple[float, frozenset[int]]:
-    """Return up to 1 if indexed files have the name that a path ends in, with its suffix if it has one, and the
-    contents of those that are called most like it."""
-    name = path.rpartition("/")[2]
+def _called(reader: Reader, place: TypedPlace) -> tuple[float, frozenset[int]]:
+    """Return up to 1 if indexed files have the name of a place, with its suffix if it has one, and the contents of
+    those that are called most like it."""
+    name = place.path.rpartition("/")[2]
     tokens = reader.tokens(name)
     rows = reader.rows(_NAMED, (f'name : "{" ".join(tokens)}"',)) if tokens else ()
     alike = ((folder, own, content_id) for folder, own, content_id in rows if "." in name or b"." not in own)
-    called = [(called_as(path, folder, own), content_id) for folder, own, content_id in alike]
+    called = [(called_by(place, folder, own), content_id) for folder, own, content_id in alike]
     best = max((value for value, _ in called), default=0.0)
     return best, frozenset(content_id for value, content_id in called if value == best and content_id is not None)

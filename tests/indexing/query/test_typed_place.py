@@ -81,6 +81,11 @@ def test_a_word_may_be_a_file(text: str) -> None:
     assert typed_places(text) == [TypedPlace(text, 0, text)]
 
 
+def test_paths_among_words() -> None:
+    text = "see docs/a.md and (src/b.c), not c.d nor e/f"
+    assert typed_places(text) == [TypedPlace("docs/a.md", 0, text), TypedPlace("src/b.c", 0, text)]
+
+
 @pytest.mark.parametrize("text", ["", "two words", "see the notes.", "a.b, c.d", "there are 3 lines in it"])
 def test_no_place(text: str) -> None:
     assert typed_places(text) == []

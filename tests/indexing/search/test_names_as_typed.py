@@ -195,6 +195,19 @@ def test_a_line_of_a_file_among_other_words(app: Indexed, query: str) -> None:
     assert "tcp.c" not in app.found(query, globs=["other/**"])
 
 
+def test_a_path_among_other_words(app: Indexed) -> None:
+    app.write("root/lib/near/flow.c", "".join(f"int flow{number};\n" for number in range(30)))
+    app.write("root/lib/far/flow.c", "/* it works near here */\n" * 9)
+    assert first(app, "how does lib/near/flow.c work")[0] == "lib/near/flow.c"
+    assert first(app, "see lib/far/flow.c.")[0] == "lib/far/flow.c"
+    assert first(app, "see near/flow.c for how")[0] == "lib/near/flow.c", "a part of the path, from any folder on"
+    hit = app.search("lib/near/flow.c FuzzyMatchV2")[0]
+    assert "FuzzyMatchV2" in hit["snippet"], "the name beside a path"
+    app.write("root/lib/near/flow.c", "/* include lib near flow c: lib/near/flow.c */\n" * 3)
+    app.write("root/include.c", '#include "lib/near/flow.c"\n' + f"int a; /* {'and much more text ' * 9} */\n" * 8)
+    assert first(app, '#include "lib/near/flow.c"')[0] == "include.c", "a file has the text as typed"
+
+
 def test_a_line_beyond_the_end_is_near_it(app: Indexed) -> None:
     hit = app.search("at tcp.c:99999: not there")[0]
     assert hit["relative_path"] == "tcp.c"
