@@ -39,6 +39,16 @@ _VARIABLE: Final = re.compile(r"%[rsdi]|\{[^{}]*\}")
 _OPTION: Final = re.compile(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w-])")
 _REFERENCE: Final = re.compile(r"(?<![\w.])[a-z]\w{2,}(?:\.|->)[a-z]\w{3,}(?![\w.(])")
 _ASKED: Final = ("where is {} defined", "what does {} do", "{} definition", "def {}", "function {}")
+_AT: Final = (
+    "{0.path}:{0.line}:9: error: {0.name} undeclared",
+    "{0.path}({0.line})",
+    "{0.path}, line {0.line}",
+    "{0.path}:{0.line}-99999",
+    "at {0.name} (/srv/app/{0.path}:{0.line}:3)",
+    "#3  0x00007ffff7a5 in {0.name} (a=0x0) at {0.path}:{0.line}",
+    "kernel BUG at {0.path}:{0.line}!",
+    "https://example.com/app/blob/main/{0.path}#L{0.line}",
+)
 _FILLINGS: Final = ("'colour'", "42", "'/tmp/report.txt'", "None", "7", "'width'")
 
 
@@ -180,6 +190,11 @@ def _decorated(sources: _Sources, chance: random.Random) -> Iterator[Navigation]
         chosen = chance.choice(forms)
         alike = named[Path(one.path).name] if chosen == forms[2] else [one.path]  # the message names one of them
         yield Navigation("decorated", chosen, dict.fromkeys(alike, one.line))
+
+
+def _places(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+    for one in sources.found:
+        yield Navigation("place in a message", chance.choice(_AT).format(one), {one.path: one.line})
 
 
 def _as_words(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
@@ -337,6 +352,7 @@ def _in_one_file(kind: str, pattern: re.Pattern[str], sources: _Sources) -> Iter
 _KINDS: Final[Mapping[str, Callable[[_Sources, random.Random], Iterable[Navigation]]]] = {
     "exact name": _names,
     "decorated": _decorated,
+    "place in a message": _places,
     "name as words": _as_words,
     "part of a name": _pieces,
     "file name": _files,

@@ -141,8 +141,7 @@ class NamePlaces:
         if len(text.split()) == 1 and DEFINED in named.values() and typed_name(text) is not None:
             return named
         rated = self.of_text(text, rows, spoken, first)
-        has_text = max(rated.values(), default=0.0) >= VERBATIM
-        return rated if has_text and name_inside(text) is not None else {**named, **rated}
+        return rated if rated and name_inside(text) is not None else {**named, **rated}
 
     def continued(self, typed: str) -> list[str]:
         """Return the words that begin as the last word of a name, in ASCII, where they follow its other words: first
