@@ -41,7 +41,7 @@ class TypedText(NamedTuple):
         return self.place is not None and self.place.line > 0
 
     @property
-    def beside_path(self) -> str:
+    def without_path(self) -> str:
         """The text without the path of a file that it mentions."""
         if self.place is None or self.place.line or self.place.is_whole:
             return self.text

@@ -297,7 +297,7 @@ class RankedResults:
         typed, respelt = self._typed, dict(self._compiled.respelt)
         if typed is None or typed.is_place:
             return {}
-        text = typed.beside_path
+        text = typed.without_path
         return self._places(typed).of_name(text, with_words(text, respelt) if respelt else text, proposed)
 
     def _with_text(self, proposed: Sequence[int]) -> list[int]:
