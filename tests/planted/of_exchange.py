@@ -239,7 +239,7 @@ DEFECTS = (
         "a call that does not touch the damage of a file of messages takes the warning away",
         "livedex_daemon/answer/exchange_thread.py",
         (("(self._damaged is None or self._damaged != file_stamp(self._path))", "True"),),
-        "tests/system/test_exchange.py::test_damage_that_not_every_call_touches_stays_named",
+        "tests/daemon/answer/test_exchange_thread.py::test_damage_that_not_every_look_touches_stays_a_fault",
     ),
     Defect(
         "dead-letters-seen-when-the-log-is-copied",

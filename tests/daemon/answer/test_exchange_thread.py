@@ -88,6 +88,27 @@ def test_a_fault_of_writing_stays_until_writing_is_possible(tmp_path: Path, monk
     thread.close()
 
 
+def test_damage_that_not_every_look_touches_stays_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tick, "EVERY_S", 0.05)
+    thread = opened(tmp_path / "exchange.db")
+
+    async def history() -> None:
+        await thread.run(publish)
+        checking = asyncio.create_task(thread.keep_checking())
+        with closing(apsw.Connection(str(tmp_path / "exchange.db"))) as other:
+            other.execute("UPDATE messages SET metadata = '{'")
+        with pytest.raises(DatabaseDamaged):
+            await thread.run(lambda exchange: exchange.read(checked("read", topic="a")))
+        for _ in range(5):
+            await tick.tick()
+            await thread.run(Exchange.stats)
+        assert isinstance(thread.fault, DatabaseDamaged)
+        checking.cancel()
+
+    asyncio.run(history())
+    thread.close()
+
+
 def test_who_waits_for_others_has_waited_for_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many who publish at the same time, the last one waits for a lock as long as the first one."""
     monkeypatch.setattr(precious_database, "BUSY_S", 0.4)
