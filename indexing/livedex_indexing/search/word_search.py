@@ -21,7 +21,7 @@ from livedex_indexing.query.query_parser import PlainReading, is_phrase, with_wo
 from livedex_indexing.query.query_terms import CompiledQuery, match_any_path
 from livedex_indexing.query.spell_repair import as_in_files
 from livedex_indexing.query.spelling import IN_USE
-from livedex_indexing.query.typed_name import may_be_pasted, typed_name, typed_text
+from livedex_indexing.query.typed_name import may_be_pasted, name_inside, typed_name, typed_text
 from livedex_indexing.query.typed_place import TypedPlace
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import Facets, MatchCounter
@@ -203,7 +203,8 @@ class WordSearch:
         words = self._reader.words
         corrections = {typed: as_in_files(meant, shown, words) for typed, meant in compiled.respelt}
         text = self._run.request.query if self._plain is None else self._plain.query
-        return DidYouMean(query=with_words(text, corrections), applied=True)
+        meant = with_words(text, corrections)
+        return None if meant == self._run.request.query else DidYouMean(query=meant, applied=True)
 
     def _find(self, compiled: CompiledQuery) -> _Found:
         """Find the page's places."""
@@ -328,7 +329,7 @@ class WordSearch:
 
     def _serve(self, page: list[Placed], rows: Rows, compiled: CompiledQuery) -> list[Hit]:
         phrases = [WrittenPhrase(text, self._reader.words) for text in self._query.phrases]
-        name = typed_name(self._run.request.query)
+        name = typed_name(self._run.request.query) or name_inside(self._run.request.query)
         shown = "" if name is None or name.is_words else name.name
         highlighter = Highlighter(compiled.terms, phrases, self._reader.stems, shown)
         style = self._run.style if self._place is None else self._run.style._replace(line=self._place.line)
