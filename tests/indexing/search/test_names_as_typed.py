@@ -187,14 +187,19 @@ def test_a_line_of_a_file_among_other_words(app: Indexed, query: str) -> None:
     steps = "".join(f"make: step {number}\n" for number in range(1, 122))
     app.write("root/build.log", f"{steps}{query}\nmake: leaving\n")
     app.write("root/other/tcp.txt", "tcp.c has an error\n")
-    answer = app.ask(query)
-    first, *others = answer.hits
-    assert "did_you_mean" not in answer.extras, "nothing of it was respelt"
+    first, *others = app.search(query)
     assert (first["relative_path"], first["line"], first["text"]) == ("tcp.c", 123, "int value123;")
     logged = next(hit for hit in others if hit["relative_path"] == "build.log")
     assert logged["line"] == 122, "the typed number is a line of the named file alone"
     assert "tcp.c" not in app.found(query, globs=["*.log"])
     assert "tcp.c" not in app.found(query, globs=["other/**"])
+
+
+def test_a_place_is_not_meant_otherwise(app: Indexed) -> None:
+    """The folders of a link are no words that may be respelt."""
+    answer = app.ask("https://example.com/wroker/blob/main/tcp.c#L123")
+    assert answer.hits[0]["line"] == 123
+    assert "did_you_mean" not in answer.extras
 
 
 def test_a_path_among_other_words(app: Indexed) -> None:
@@ -234,7 +239,7 @@ def test_a_name_that_a_word_joins_is_found(app: Indexed) -> None:
 @pytest.mark.parametrize("query", ["use_value(7, 9)", "use_value[40]", "use_value<T>", "use_value+0x1a/0x30"])
 def test_the_use_of_a_name_finds_its_definition(app: Indexed, query: str) -> None:
     app.write("root/uses.py", "".join(f"a{number} = use_value({number})\n" for number in range(30)))
-    app.write("root/value.py", "# for all\ndef use_value(a):\n    return a\n")
+    app.write("root/value.py", f"# use value {'x' * 2000}\ndef use_value(a):\n    return a\n")
     hit = app.search(query)[0]
     assert (hit["relative_path"], hit["line"]) == ("value.py", 2)
     assert first(app, "use_value(29)")[0] == "uses.py", "unless a file has it as typed"
