@@ -85,7 +85,7 @@ class NamePlaces:
     def of_name(self, text: str, corrected: str, best: Sequence[int]) -> dict[int, float]:
         """Rate the chunks that have the name which a query may be: its definition, else that of the one name in it,
         else those of longer names, else that of a name with the same words, or of the ``corrected`` name, else those
-        of ``best``, best first, that have it as typed."""
+        of ``best``, best first, that have it as typed, else that of its owner."""
         name, inside, words = typed_name(text), name_inside(text), in_words(text)
         rated = {} if name is None else self._defined(name)
         if not rated and inside is not None:
@@ -103,6 +103,8 @@ class NamePlaces:
             rated = {} if meant is None else self._defined(meant._replace(any_case=True))
         if not rated and not name.is_words:
             rated = dict.fromkeys(self._written(name, best), FORM)
+        if not rated and name.owner:
+            rated = {chunk_id: AS_WORDS * value for chunk_id, value in self._defined(TypedName(name.owner)).items()}
         return rated
 
     def with_text(self, text: str, best: Sequence[int]) -> list[int]:

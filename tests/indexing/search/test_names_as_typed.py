@@ -236,6 +236,13 @@ def test_a_name_that_a_word_joins_is_found(app: Indexed) -> None:
     assert app.ask("12.34.507").hits == []
 
 
+def test_the_owner_of_a_name_that_nothing_has_is_found(app: Indexed) -> None:
+    app.write("root/yards.py", "Crane Crane Crane\n" * 9)
+    assert first(app, "Crane.hoistings")[0] == "crane.py"
+    app.write("root/hoist.py", "value = 1  # hoistings\n")
+    assert first(app, "Crane.hoistings")[0] == "hoist.py", "where the name itself is, that counts"
+
+
 @pytest.mark.parametrize("query", ["use_value(7, 9)", "use_value[40]", "use_value<T>", "use_value+0x1a/0x30"])
 def test_the_use_of_a_name_finds_its_definition(app: Indexed, query: str) -> None:
     app.write("root/uses.py", "".join(f"a{number} = use_value({number})\n" for number in range(30)))
