@@ -237,10 +237,10 @@ def test_a_name_that_a_word_joins_is_found(app: Indexed) -> None:
 
 
 def test_the_owner_of_a_name_that_nothing_has_is_found(app: Indexed) -> None:
-    app.write("root/yards.py", "Crane Crane Crane\n" * 9)
-    assert first(app, "Crane.hoistings")[0] == "crane.py"
+    app.write("root/fuzz.py", "calibrateSensor(calibrateSensor)\n" * 9)
+    assert first(app, "calibrateSensor.hoistings")[0] == "gauge.py"
     app.write("root/hoist.py", "value = 1  # hoistings\n")
-    assert first(app, "Crane.hoistings")[0] == "hoist.py", "where the name itself is, that counts"
+    assert first(app, "calibrateSensor.hoistings")[0] == "hoist.py", "where the name itself is, that counts"
 
 
 @pytest.mark.parametrize("query", ["use_value(7, 9)", "use_value[40]", "use_value<T>", "use_value+0x1a/0x30"])
