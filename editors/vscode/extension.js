@@ -21,7 +21,12 @@ function activate(context) {
   standing = new StandingQueries(daemon, workspace, context.workspaceState)
   const choices = { mode: 'auto', everywhere: false }
   const follow = guarded((query) => followed(standing, query))
-  const search = () => new SearchPick(daemon, workspace, choices, follow).open(selected())
+  let pick
+  const search = async () => {
+    await pick?.close()
+    pick = new SearchPick(daemon, workspace, choices, follow)
+    return pick.open(selected())
+  }
   const commands = {
     'livedex.search': search,
     'livedex.follow': follow,

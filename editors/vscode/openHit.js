@@ -38,6 +38,7 @@ class Preview {
   #before = where()
   #mark = vscode.window.createTextEditorDecorationType(MARK)
   #shown // the path of the last preview
+  #wanted // the hit to show next
   #timer
   #isOver = false
   #work = Promise.resolve()
@@ -45,7 +46,8 @@ class Preview {
   show(hit) {
     clearTimeout(this.#timer)
     if (this.#isOver) return // the editor tells late of what became active
-    this.#timer = setTimeout(() => this.#then(() => this.#open(hit)), PREVIEW_DELAY_MS)
+    this.#wanted = hit
+    this.#timer = setTimeout(() => this.#then(() => this.#openWanted(hit)), PREVIEW_DELAY_MS)
   }
 
   end() {
@@ -64,7 +66,9 @@ class Preview {
     return this.#work
   }
 
-  async #open(hit) {
+  /** Open it, unless another one is wanted, or none, by the time that those before it are open. */
+  async #openWanted(hit) {
+    if (this.#isOver || hit !== this.#wanted) return
     this.#shown = hit.path
     const editor = await openHit(hit, { preview: true, preserveFocus: true })
     editor?.setDecorations(this.#mark, [matchIn(editor.document, hit)])
@@ -73,7 +77,8 @@ class Preview {
   async #restore() {
     const { editor, isPreview, selections, range } = this.#before
     if (editor) {
-      const options = { viewColumn: editor.viewColumn, preview: isPreview }
+      // The focus is there already, or in the next list, which would close without it.
+      const options = { viewColumn: editor.viewColumn, preview: isPreview, preserveFocus: true }
       const restored = await vscode.window.showTextDocument(editor.document, options)
       restored.selections = selections
       if (range) restored.revealRange(range, vscode.TextEditorRevealType.AtTop)
@@ -83,7 +88,7 @@ class Preview {
     const ours = vscode.window.tabGroups.activeTabGroup.tabs.find(
       (tab) => tab.isPreview && tab.input?.uri?.fsPath === this.#shown,
     )
-    if (ours) await vscode.window.tabGroups.close(ours)
+    if (ours) await vscode.window.tabGroups.close(ours, true)
   }
 }
 

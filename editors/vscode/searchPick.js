@@ -37,6 +37,8 @@ class SearchPick {
   #accepted // the options to open the first hit with, once it is known
   #paths // a promise: what is indexed of the workspace
   #isOpening = false // a hit, so that what was shown before the list does not come back
+  #tellClosed
+  #closed = new Promise((resolve) => (this.#tellClosed = resolve))
 
   /** `choices`: `{ mode, everywhere }`, kept from one list to the next. `follow(query)` makes a standing query. */
   constructor(daemon, workspace, choices, follow) {
@@ -60,6 +62,12 @@ class SearchPick {
     pick.onDidHide(() => this.#end())
     pick.show()
     return this.#search()
+  }
+
+  /** Resolves once what was shown before the list is back, or its hit is open: that would close the next list. */
+  close() {
+    this.#pick.hide()
+    return this.#closed
   }
 
   async #search() {
@@ -144,8 +152,12 @@ class SearchPick {
   async #open(hit, options) {
     this.#isOpening = true
     this.#pick.hide()
-    await (options === BESIDE ? this.#preview.restore() : this.#preview.end())
-    await openHit(hit, options)
+    try {
+      await (options === BESIDE ? this.#preview.restore() : this.#preview.end())
+      await openHit(hit, options)
+    } finally {
+      this.#tellClosed()
+    }
   }
 
   #press(button) {
@@ -168,7 +180,9 @@ class SearchPick {
     this.#number += 1 // an answer that is still to come is not shown
     clearTimeout(this.#timer)
     this.#pick.dispose()
-    if (!this.#isOpening) await this.#preview.restore()
+    if (this.#isOpening) return
+    await this.#preview.restore()
+    this.#tellClosed()
   }
 }
 

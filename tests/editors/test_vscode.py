@@ -13,7 +13,7 @@ import pytest
 from helpers.browser import chromium
 from helpers.fault_injection import Unfresh
 from helpers.support import Home, Tree, temporary_home
-from helpers.vscode_window import Row, Window, code_server, needed
+from helpers.vscode_window import KEYS, Row, Window, code_server, needed
 
 FILES = {
     "notes/lease.md": "# Leases\n\nA xylophone is leased for thirty days.\n",
@@ -165,6 +165,26 @@ def test_moving_previews_and_escape_takes_it_back(desk: Desk) -> None:
     desk.window.see(lambda: desk.window.position() == "Ln 2, Col 3001", "its cursor")
     desk.window.see(lambda: desk.window.tabs() == [["long.txt"]], "no preview")
     assert desk.window.marked() == 0
+
+
+def test_the_list_opens_again_at_once(desk: Desk) -> None:
+    """What was shown before comes back first, and does not take the focus from the new list, which would close."""
+    window = desk.window
+    window.search("marimba")
+    window.press("Enter")
+    window.see(lambda: window.position() == "Ln 2, Col 3001", "a file to come back to")
+    window.search()
+    for _ in range(4):
+        window.type("xylophone")
+        outcome(desk, "2 hits")
+        window.see(lambda: window.tab().endswith(", preview"), "a preview")
+        window.press("Escape")
+        window.press(KEYS["livedex: Search"][1])
+        window.see(lambda: "Words in" in window.title() and "2 hits" not in window.title(), "the list of all files")
+    window.type("celesta")
+    outcome(desk, "1 hit")
+    window.press("Escape")
+    window.see(lambda: window.tabs() == [["long.txt"]], "what was there before the first list")
 
 
 def test_a_killed_daemon_is_started_by_the_next_key(desk: Desk) -> None:
