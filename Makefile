@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 # Programs that some tests need. Where they are not and cannot be installed, those tests are skipped and say so.
-PROGRAMS := git ripgrep:rg strace systemd:systemd-analyze fzf tmux emacs-nox:emacs vim
+PROGRAMS := git ripgrep:rg strace systemd:systemd-analyze fzf tmux emacs-nox:emacs vim zsh fish
 # The official client of the Model Context Protocol, in an environment of its own: livedex itself does not use it.
 MCP_SDK := mcp==2.3.0
 # Agents' own programs, for whole turns with a scripted model: half a gigabyte, so only on request.

@@ -13,7 +13,7 @@ import pytest
 from helpers.browser import chromium
 from helpers.fault_injection import Unfresh
 from helpers.support import Home, Tree, temporary_home
-from helpers.vscode_window import KEYS, Row, Window, code_server, needed
+from helpers.vscode_window import KEYS, Row, Window, code_server, is_done, needed
 
 FILES = {
     "notes/lease.md": "# Leases\n\nA xylophone is leased for thirty days.\n",
@@ -202,15 +202,14 @@ def test_a_command_that_is_not_there_is_told_with_its_remedy(desk: Desk) -> None
     settings.parent.mkdir(exist_ok=True)
     message = desk.window.page.locator(".notification-list-item", has_text="/nowhere/livedex was not found")
 
-    def is_told() -> bool:  # the editor reads the changed setting a little later
+    def opens_settings() -> bool:  # the editor reads the changed setting a little later, and draws some messages again
         desk.kill_daemon()
         desk.window.run("livedex: Search")
-        return message.count() > 0
+        return is_done(message.first.locator(".monaco-button", has_text="Open Settings").click)
 
     try:
         settings.write_text('{"livedex.path": "/nowhere/livedex"}')
-        desk.window.see(is_told, "what is missing")
-        message.first.locator(".monaco-button", has_text="Open Settings").click()
+        desk.window.see(opens_settings, "what is missing, with its remedy")
         desk.window.page.locator(".settings-editor").first.wait_for()
     finally:
         settings.write_text("{}")

@@ -109,6 +109,17 @@ class Row(NamedTuple):
     description: str
 
 
+def is_done(act: Callable[..., None], *values: str) -> bool:
+    """Do with an element what can be done soon; whether it was."""
+    from playwright.sync_api import TimeoutError as TooLate
+
+    try:
+        act(*values, timeout=LOOK_MS)
+    except TooLate:
+        return False
+    return True
+
+
 def by_index(row: list[str]) -> int:
     return int(row[0])
 
@@ -140,19 +151,13 @@ class Window:
         self._offered.add(command)
 
     def _choose(self, command: str) -> None:
-        from playwright.sync_api import TimeoutError as TooLate
-
         row = self.page.locator(".quick-input-list .monaco-list-row", has_text=command).first
 
         def chosen() -> bool:
             self.page.keyboard.press("Escape")
             self.page.keyboard.press("F1")
-            try:
-                self.page.locator(".quick-input-box input").first.fill(f">{command}", timeout=LOOK_MS)
-                row.click(timeout=LOOK_MS)
-            except TooLate:
-                return False
-            return True
+            typed_in = self.page.locator(".quick-input-box input").first
+            return is_done(typed_in.fill, f">{command}") and is_done(row.click)
 
         wait_until(chosen, 60, what=f"the command {command!r}")
 
