@@ -18,7 +18,10 @@ from helpers.support import LIVEDEX, Home, wait_until
 
 
 class LiveTerminal(Screen):
-    """The program with its terminal as stdin and stderr. `piped`: stdout is a pipe, whose text `end` returns."""
+    """The program with its terminal as stdin and stderr. `piped`: stdout is a pipe, whose text `end` returns.
+
+    `shell`: a script that runs `"$0" "$@"`, with job control.
+    """
 
     def __init__(
         self,
@@ -27,6 +30,7 @@ class LiveTerminal(Screen):
         piped: bool = False,
         size: tuple[int, int] = (24, 100),
         env: Mapping[str, str] = {},
+        shell: str = "",
     ) -> None:
         self.raw = b""
         self.master, self._slave = pty.openpty()
@@ -36,7 +40,7 @@ class LiveTerminal(Screen):
         environment = {name: value for name, value in home.env.items() if name not in ("COLUMNS", "LINES")}
         environment.update({"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **env})
         self.process = subprocess.Popen(
-            [str(LIVEDEX), "live", *words],
+            [*(["sh", "-m", "-c", shell] if shell else []), str(LIVEDEX), "live", *words],
             env=environment,
             stdin=self._slave,
             stdout=subprocess.PIPE if piped else self._slave,

@@ -74,4 +74,25 @@ DEFECTS = (
         (("return code == INTERRUPT and now - self._last >= ALONE_S", "return False"),),
         f"{LIVE}::test_a_paste_whose_end_is_lost_does_not_lock_the_user_in",
     ),
+    Defect(
+        "stop-of-curses",
+        "after a stop and `fg`, the terminal of `livedex live` does not mark pasted text",
+        "livedex_ipc/cli/live/live_screen.py",
+        (("signal.SIGHUP, signal.SIGTSTP)", "signal.SIGHUP)"),),
+        f"{LIVE}::test_stopped_by_a_signal_it_draws_again_when_it_goes_on",
+    ),
+    Defect(
+        "stop-of-the-editor",
+        "a Ctrl-Z in the editor stops the editor alone, and nobody reads the keys",
+        "livedex_ipc/cli/live/live_screen.py",
+        ((", signal.SIGTSTP: signal.SIG_DFL}", "}"),),
+        f"{LIVE}::test_stopped_with_its_editor_it_goes_on_behind_it",
+    ),
+    Defect(
+        "interrupt-of-the-editor",
+        "a Ctrl-C in the editor ends `livedex live`, and the editor with it",
+        "livedex_ipc/cli/live/live_screen.py",
+        (("signal.SIGINT: lambda *_: None, ", ""),),
+        f"{LIVE}::test_a_ctrl_c_in_the_editor_is_the_editors",
+    ),
 )

@@ -14,7 +14,7 @@ import signal
 import sys
 import termios
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from struct import unpack
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -37,6 +37,9 @@ _COLOURS = {
 _ESCAPE_MS = 25
 _PASTE_ON, _PASTE_OFF = b"\x1b[?2004h", b"\x1b[?2004l"  # after _PASTED comes pasted text
 _PASTED = "200~"
+
+
+Handler = Callable[[int, FrameType | None], object] | int | None
 
 
 class Gone(Exception):
@@ -112,6 +115,9 @@ class Screen:
                 raise Gone
             if signal.SIGWINCH in data and self._window is not None:
                 self._window.clearok(True)
+            if signal.SIGTSTP in data:
+                with self._left():
+                    signal.raise_signal(signal.SIGTSTP)
 
     def paint(self, picture: Picture) -> None:
         """Show a picture. curses sends only what has changed."""
@@ -176,10 +182,20 @@ class Screen:
         """Give the terminal to a program until it ends; return its exit code. Raises OSError if it cannot start."""
         import subprocess
 
+        with self._left():
+            return subprocess.run(command, check=False).returncode
+
+    @contextlib.contextmanager
+    def _left(self) -> Iterator[None]:
+        """Leave the terminal to others. A Ctrl-C is theirs; a stop, as by Ctrl-Z in an editor, stops this process too.
+
+        Without our handler curses would stop us: it then takes the terminal from the editor that goes on.
+        """
         _send(_PASTE_OFF)
         curses.endwin()
         try:
-            return subprocess.run(command, check=False).returncode
+            with _handled({signal.SIGINT: lambda *_: None, signal.SIGTSTP: signal.SIG_DFL}):
+                yield
         finally:
             _send(_PASTE_ON)
             assert self._window is not None
@@ -245,16 +261,25 @@ def _on_terminal() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signals(wake: int) -> Iterator[None]:
-    """Have signals write to ``wake``: a resize, and those that end the process."""
+    """Have signals write to ``wake``: a resize, a stop, and those that end the process."""
 
     def noticed(_number: int, _frame: FrameType | None) -> None:
         """The number is written to ``wake``."""
 
-    before = {number: signal.signal(number, noticed) for number in (signal.SIGWINCH, signal.SIGTERM, signal.SIGHUP)}
+    numbers = (signal.SIGWINCH, signal.SIGTERM, signal.SIGHUP, signal.SIGTSTP)
     former = signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    try:
+        with _handled(dict.fromkeys(numbers, noticed)):
+            yield
+    finally:
+        signal.set_wakeup_fd(former)
+
+
+@contextlib.contextmanager
+def _handled(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:
-        signal.set_wakeup_fd(former)
         for number, handler in before.items():
             signal.signal(number, handler)

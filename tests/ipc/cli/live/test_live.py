@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from helpers.canned_daemon import CannedDaemon
+from helpers.daemon_health import children
 from helpers.live_terminal import LiveTerminal
 from helpers.support import CHECKOUT, LIVEDEX, Daemon, Home, Tree, add_root, wait_until
 
@@ -122,6 +123,59 @@ def test_a_paste_whose_end_is_lost_does_not_lock_the_user_in(files: Tree, live: 
 
     wait_until(ended, what="the end")  # its pauses grow: in the end, each Ctrl-C comes alone
     assert terminal.end()[0] in (130, -signal.SIGINT)  # one may come after the terminal is as it was
+
+
+STOPPED = '"$0" "$@"; echo stopped; read line; fg'
+
+
+@pytest.mark.shares_daemon
+def test_stopped_with_its_editor_it_goes_on_behind_it(files: Tree, live: Start, tmp_path: Path) -> None:
+    script = tmp_path / "stops"
+    script.write_text("#!/bin/sh\nkill -TSTP 0\necho goes on; read line\n")
+    script.chmod(0o700)
+    terminal = live("thirty", shell=STOPPED, env={"VISUAL": str(script)})
+    before = terminal.see(lambda text: "1 hit" in text and "1 # Leases" in text)
+    terminal.type("\r")
+    terminal.see("stopped")
+    terminal.type("\r")
+    terminal.see(lambda text: "goes on" in text and "1 hit" not in text)
+    terminal.type("\r")
+    terminal.see(lambda text: text == before)
+    terminal.type("\x1b[200~ le\nase\x1b[201~")
+    terminal.see("> thirty le ase\n")
+    terminal.type("\x1b")
+    assert terminal.end()[0] == 130
+
+
+@pytest.mark.shares_daemon
+def test_stopped_by_a_signal_it_draws_again_when_it_goes_on(files: Tree, live: Start) -> None:
+    terminal = live("lease", shell=STOPPED)
+    before = terminal.see(lambda text: "3 hits" in text and "4 def renew(lease):" in text)
+    os.kill(children(terminal.process.pid)[0], signal.SIGTSTP)
+    terminal.see("stopped")
+    assert terminal.raw.rfind(b"\x1b[?2004l") > terminal.raw.rfind(b"\x1b[?2004h")
+    terminal.type("\r")
+    terminal.see(lambda text: text == before)
+    assert terminal.raw.rfind(b"\x1b[?2004h") > terminal.raw.rfind(b"\x1b[?2004l")
+    terminal.type("\x1b")
+    assert terminal.end()[0] == 130
+
+
+@pytest.mark.shares_daemon
+def test_a_ctrl_c_in_the_editor_is_the_editors(files: Tree, live: Start, tmp_path: Path) -> None:
+    script = tmp_path / "hears"
+    script.write_text("#!/bin/sh\ntrap 'echo heard' INT\necho edits\nread line || read line\n")
+    script.chmod(0o700)
+    terminal = live("thirty", env={"VISUAL": str(script)})
+    terminal.see("1 hit")
+    terminal.type("\r")
+    terminal.see("edits")
+    terminal.type(CTRL_C)
+    terminal.see("heard")
+    terminal.type("\r")
+    terminal.see(lambda text: "1 hit" in text and "heard" not in text)
+    terminal.type(" le")
+    terminal.see("> thirty le\n")
 
 
 def selected(text: str) -> int:
