@@ -249,8 +249,7 @@ class PluginHost:
     def report_unknown(self, kind: PluginKind[T], name: str, instead: str) -> None:
         """Note a name that nobody registered. Whether the object of another name works shows when it is made."""
         if self.was_loaded and self.registry.owner(kind, name) is None:
-            known = ", ".join(self.registry.names(kind)) or "none"
-            self.report(kind, name, f"there is no {kind.shown} {name!r} (known: {known}); {instead}")
+            self.report(kind, name, f"{self.registry.unknown(kind, name)}; {instead}")
 
     def used(self, kind: PluginKind[T], names: Collection[str]) -> None:
         """Drop what was noted about other names of this kind: the configuration uses only these."""

@@ -27,6 +27,7 @@ class PluginKind(Generic[T]):
 
     name: str
     protocol: type[Protocols]
+    without_plugin: tuple[str, ...] = ()  # names that no plugin provides
 
     @property
     def shown(self) -> str:
@@ -34,7 +35,7 @@ class PluginKind(Generic[T]):
         return shown(self.name)
 
 
-BACKEND: PluginKind[Backend] = PluginKind("backend", Backend)
+BACKEND: PluginKind[Backend] = PluginKind("backend", Backend, ("sqlite",))
 KNOWLEDGE_STORE: PluginKind[KnowledgeBackend] = PluginKind("knowledge_store", KnowledgeBackend)
 EMBEDDER: PluginKind[Embedder] = PluginKind("embedder", Embedder)
 PARSER: PluginKind[Parser] = PluginKind("parser", Parser)
@@ -109,6 +110,11 @@ class Registry:
         found = self._provided.get((kind.name, name))
         return found.owner if found is not None else None
 
+    def unknown(self, kind: PluginKind[T], name: str) -> str:
+        """Say that nobody registered the name, and which there are."""
+        known = ", ".join(sorted((*kind.without_plugin, *self.names(kind)))) or "none"
+        return f"there is no {kind.shown} {name!r} (known: {known})"
+
     def create(self, kind: PluginKind[T], name: str, config: Mapping[str, object]) -> T:
         """Return a new object. Raises PluginUnavailable if the name is unknown or the factory gives none.
 
@@ -116,8 +122,7 @@ class Registry:
         """
         found = self._provided.get((kind.name, name))
         if found is None:
-            known = ", ".join(self.names(kind)) or "none"
-            raise PluginUnavailable(f"there is no {kind.shown} {name!r} (known: {known})")
+            raise PluginUnavailable(self.unknown(kind, name))
         where = f"the {kind.shown} {name!r} of {found.owner!r}"
         try:
             made = found.factory(config)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from livedex_indexing.plugins import BUILT_IN, PIPELINE, PluginUnavailable, Registry
+from livedex_indexing.plugins import BACKEND, BUILT_IN, PIPELINE, PluginUnavailable, Registry
 from livedex_indexing.plugins.plugin_loader import LoadedPlugin, load, load_failed
 
 PIPELINE_TEXT = """
@@ -112,6 +112,8 @@ def test_a_plugin_that_fails_half_way_registers_nothing(tmp_path: Path) -> None:
     assert registry.names(PIPELINE) == ()
     with pytest.raises(PluginUnavailable, match="there is no pipeline 'one' \\(known: none\\)"):
         registry.create(PIPELINE, "one", {})
+    with pytest.raises(PluginUnavailable, match="there is no backend 'one' \\(known: sqlite\\)"):
+        registry.create(BACKEND, "one", {})
 
 
 def test_a_name_taken_twice_names_both_owners(tmp_path: Path) -> None:
