@@ -35,7 +35,10 @@ def files_text(result: FileListResult[FileFields], *, colour: bool) -> str:
             (visible(entry["status"]), size_text(entry["size"]), f"{entry['chunks']:,}", language, path + reason)
         )
     head, *body = table(rows, right=frozenset((1, 2)))
-    return "\n".join([Style(colour).dim(head), *body, count_text(result["total"], "file")]) + "\n"
+    count = count_text(result["total"], "file")
+    if len(body) < result["total"]:
+        count = f"{len(body):,} of {count}"
+    return "\n".join([Style(colour).dim(head), *body, count]) + "\n"
 
 
 def chunks_text(result: RetrieveResult[ChunkFields], *, colour: bool) -> str:
