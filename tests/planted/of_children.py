@@ -52,6 +52,14 @@ DEFECTS = (
         f"{PROCESS}::test_one_in_a_loop_of_c_code_ends_by_itself",
     ),
     Defect(
+        "version-of-a-name-as-written",
+        "a distribution whose name is written in another way counts as not installed, so that an upgrade re-chunks nothing",
+        "livedex_indexing/child/installed_versions.py",
+        (('return re.sub(r"[-_.]+", "_", name).lower()', "return name"),),
+        "tests/indexing/child/test_installed_versions.py::"
+        "test_each_installed_distribution_has_the_version_that_python_says",
+    ),
+    Defect(
         "child-killed-with-its-thread",
         "a child ends with the thread that asked for it, in the middle of another thread's file",
         "livedex_indexing/child/child_starter.py",

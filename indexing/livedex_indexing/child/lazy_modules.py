@@ -1,7 +1,8 @@
 """Keep a heavy library out of memory until its first real use.
 
 Invariant: a deferred module behaves like the real one from the first access to an attribute. Access to a class named
-for annotations is not a use; until the real module is loaded, such a class has no instances.
+for annotations is not a use; until the real module is loaded, such a class has no instances. Of a named function the
+first call is the use, not its import.
 (``importlib.util.LazyLoader`` does not work here: before Python 3.12 the next plain ``import`` loads the module.)
 """
 
@@ -11,6 +12,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Iterable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -19,18 +21,27 @@ class _Deferred(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)  # the import system asks for these; a module without them is still deferred
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
-        real = importlib.import_module(self.__name__)
-        self.__dict__.update(real.__dict__)
-        return getattr(real, name)
+        return getattr(_load(self), name)
 
 
-def defer(name: str, *, annotations: Iterable[str] = ()) -> None:
+def _load(placeholder: _Deferred) -> ModuleType:
+    name = placeholder.__name__
+    if sys.modules.get(name) is placeholder:
+        del sys.modules[name]
+    real = importlib.import_module(name)
+    placeholder.__dict__.update(real.__dict__)
+    return real
+
+
+def _call(placeholder: _Deferred, function: str, *args: Any, **options: Any) -> Any:
+    return getattr(_load(placeholder), function)(*args, **options)
+
+
+def defer(name: str, *, annotations: Iterable[str] = (), functions: Iterable[str] = ()) -> None:
     """Install a stand-in for a top-level module. Do nothing if the module is already loaded, or is not installed.
 
     ``annotations`` names classes that other modules use in annotations, which Python evaluates at their import: the
-    stand-in has an empty class for each.
+    stand-in has an empty class for each. ``functions`` names what other modules import by name and call later.
     """
     spec = None if name in sys.modules else importlib.util.find_spec(name)
     if spec is not None:
@@ -39,4 +50,5 @@ def defer(name: str, *, annotations: Iterable[str] = ()) -> None:
         if spec.submodule_search_locations is not None:
             placeholder.__path__ = list(spec.submodule_search_locations)
         placeholder.__dict__.update({attribute: type(attribute, (), {}) for attribute in annotations})
+        placeholder.__dict__.update({function: partial(_call, placeholder, function) for function in functions})
         sys.modules[name] = placeholder

@@ -49,10 +49,12 @@ def main() -> None:
     follow_parent(nice=int(sys.argv[1]), parent=int(sys.argv[2]))
     _limit_resources()
     gc.disable()  # what the imports make stays: to look through it meanwhile takes a tenth of the start
-    # Imported by chonkie for cloud services, async methods and the type of embeddings: 26 MiB that no chunk needs.
+    # Imported by chonkie for cloud services, async methods, progress bars and the type of embeddings: 26 MiB that no
+    # chunk needs.
     logging.logAsyncioTasks = False  # type: ignore[attr-defined]  # 3.12 and later ask asyncio for each record
     defer("httpx")
     defer("asyncio")
+    defer("tqdm", functions=("tqdm", "trange"))
     defer("numpy", annotations=("ndarray", "float32"))
     from livedex_indexing.chunk.chunker import chunk_content
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from functools import cache
-from importlib import metadata
 from typing import NamedTuple
 
 import msgspec
 
+from livedex_indexing.child.installed_versions import version_of
 from livedex_indexing.chunk import language_detection, line_definitions
 from livedex_indexing.chunk.grammars import DISTRIBUTIONS
 from livedex_indexing.parse import parsers
@@ -203,14 +203,6 @@ def _cached_plan(pipeline: str, language: str | None, tokenizer: str, chunk_size
         tokenizer,
         str(chunk_size),
         str(overlap),
-        *(f"{library}={_version(library)}" for library in libraries),
+        *(f"{library}={version_of(library) or ''}" for library in libraries),
     ]
     return Plan(pipeline, language, hashlib.blake2b("\0".join(parts).encode(), digest_size=16).digest())
-
-
-@cache
-def _version(distribution: str) -> str:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return ""

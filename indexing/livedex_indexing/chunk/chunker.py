@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from chonkie.types import Chunk as Piece
 from chonkie.types import Document
@@ -17,14 +17,15 @@ from livedex_indexing.chunk import language_detection, rst_headings
 from livedex_indexing.chunk.chunk_plan import HEAD_BYTES, ChunkSettings, Plan, choose, document_plan
 from livedex_indexing.chunk.components import BlockChef, BlockDocument, ContextRefinery, SyntaxChunker
 from livedex_indexing.chunk.markdown import Block, Heading
-from livedex_indexing.chunk.plugin_pipeline import PipelineFailed, cut
 from livedex_indexing.chunk.recursive_chunker import TextChunker
 from livedex_indexing.chunk.recursive_chunker import piece as piece_at
 from livedex_indexing.chunk.tiling import Tile, tile
 from livedex_indexing.model import Chunk, ChunkedContent, ChunkTerms, Kind
-from livedex_indexing.plugins import Span
 from livedex_indexing.text import decoder
 from livedex_indexing.text.terms import hidden_words, name_words
+
+if TYPE_CHECKING:
+    from livedex_indexing.plugins import Span
 
 LONGEST = 32_768  # characters of a chunk, whatever a plugin returns: the largest ``chunk_size``
 
@@ -111,6 +112,8 @@ class Pipelines:
         """Return the tiles, and why the plan's plugin did not make them, None if it did or is not wanted."""
         fault = None
         if plan.plugin is not None and text:
+            from livedex_indexing.chunk.plugin_pipeline import PipelineFailed, cut  # few have one, and it loads much
+
             try:
                 spans = cut(plan.plugin, text, suffix)
                 return self._tiles_of(spans, text, plan), None

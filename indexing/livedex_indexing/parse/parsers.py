@@ -10,8 +10,9 @@ import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib import metadata
 from typing import Final, NamedTuple
+
+from livedex_indexing.child.installed_versions import version_of
 
 VERSION: Final = 1  # increase it whenever livedex changes the text that a parser gives
 
@@ -132,15 +133,6 @@ def _installed(name: str, needs: tuple[str, ...]) -> str | None:
     if None in versions:
         return None
     return f"{name} {' '.join(str(version) for version in versions)} {VERSION}"
-
-
-@cache
-def version_of(distribution: str) -> str | None:
-    """Return the version of an installed distribution; None if there is none."""
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 @cache

@@ -54,6 +54,15 @@ def test_an_attribute_that_is_used_loads_the_module() -> None:
     assert user.is_array(user.heavy.make())
 
 
+def test_a_function_that_is_imported_by_name_loads_the_module_when_it_is_called() -> None:
+    defer("heavy", functions=("make",))
+    make = importlib.import_module("heavy").make
+    assert not is_loaded()
+    made = make()
+    assert is_loaded()
+    assert isinstance(made, importlib.import_module("heavy").Array)
+
+
 def test_a_module_that_is_loaded_or_not_there_is_left() -> None:
     real = importlib.import_module("heavy")
     defer("heavy", annotations=("Array",))

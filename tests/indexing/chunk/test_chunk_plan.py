@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib import metadata
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 
 import pytest
 
+from livedex_indexing.child.installed_versions import version_of
 from livedex_indexing.chunk.chunk_plan import HEAD_BYTES, ChunkSettings, choose, possible
 
 DEFAULT = ChunkSettings()
@@ -112,9 +112,8 @@ def test_the_signature_depends_on_what_the_pipeline_uses() -> None:
 
 def test_a_new_grammar_changes_its_language_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     before = {name: choose(name, b"", DEFAULT).signature for name in (b"a.c", b"a.py", b"a.md")}
-    real = metadata.version
-    monkeypatch.setattr(metadata, "version", lambda name: "9" if name == "tree-sitter-c" else real(name))
     other = next_start()
+    monkeypatch.setattr(other, "version_of", lambda name: "9" if name == "tree-sitter-c" else version_of(name))
     after = {name: other.choose(name, b"", DEFAULT).signature for name in before}
     assert [name for name in before if before[name] != after[name]] == [b"a.c"]
 
