@@ -53,7 +53,7 @@ DEFECTS = (
     ),
     Defect(
         "version-of-a-name-as-written",
-        "a distribution whose name is written in another way counts as not installed, so that an upgrade re-chunks nothing",
+        "a distribution whose name is written in another way counts as not installed: its upgrade re-chunks nothing",
         "livedex_indexing/child/installed_versions.py",
         (('return re.sub(r"[-_.]+", "_", name).lower()', "return name"),),
         "tests/indexing/child/test_installed_versions.py::"
