@@ -153,6 +153,14 @@ class Blank(http.server.BaseHTTPRequestHandler):
         pass
 
 
+@pytest.mark.parametrize("words", ["constructor", "__proto__?q=lease", "?q=lease&since=constructor", "?since=toString"])
+def test_any_address_of_the_page_leads_to_a_search(tabs: Tabs, web: WebProcess, indexed: Tree, words: str) -> None:
+    page = tabs.open(web.url)
+    page.goto(f"{web.origin}/#/{words}")
+    typed(page, "lease")
+    assert len(paths(page)) == 3
+
+
 def test_without_its_token_the_page_says_how_to_get_it(browser: Browser, web: WebProcess, indexed: Tree) -> None:
     for address in (f"{web.origin}/", f"{web.origin}/#token=wrong"):
         with opened(browser, web.origin) as tabs:

@@ -241,8 +241,10 @@ def test_the_keyboard_alone_is_enough(tabs: Tabs, web: WebProcess, indexed: Tree
     assert page.locator("#help").is_visible()
     press("Escape")
     assert not page.locator("#help").is_visible()
-    press("/")
-    assert page.evaluate("document.activeElement.id") == "query"
+    for elsewhere in ("#mode", "#facets select", "#hits .open >> nth=0"):
+        page.locator(elsewhere).focus()
+        press("/")
+        assert page.evaluate("document.activeElement.id") == "query", elsewhere
     page.keyboard.type("renewal")
     press("Enter")
     page.locator("#file h1", has_text="leases.md").wait_for()

@@ -11,7 +11,7 @@ const MODE_KEYS = { KeyR: 'regex', KeyX: 'exact' }
 
 function route() {
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?')
-  return [views[path] ?? views[''], new URLSearchParams(query)]
+  return [views.get(path) ?? search, new URLSearchParams(query)]
 }
 
 let shown = null
@@ -19,8 +19,8 @@ function show() {
   const [view, values] = route()
   if (shown !== view) shown?.hide()
   shown = view
-  for (const each of Object.values(views)) each.section.hidden = each !== view
-  one('to-status').setAttribute('aria-current', view === views.status ? 'page' : 'false')
+  for (const each of views.values()) each.section.hidden = each !== view
+  one('to-status').setAttribute('aria-current', view === views.get('status') ? 'page' : 'false')
   view.show(values)
 }
 
@@ -28,7 +28,11 @@ await findToken()
 const page = await call('page').catch(() => ({ editor: '' }))
 const actions = new Actions(page.editor)
 const search = new SearchView(actions)
-const views = { '': search, 'file': new FileView(actions), 'status': new StatusView() }
+const views = new Map([
+  ['', search],
+  ['file', new FileView(actions)],
+  ['status', new StatusView()],
+])
 
 addEventListener('hashchange', () => (takeToken() ? location.reload() : show()))
 document.addEventListener('visibilitychange', () => (document.hidden ? shown.hide() : shown.resume()))
@@ -36,15 +40,16 @@ one('to-help').addEventListener('click', () => one('help').showModal())
 
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || one('help').open) return
-  const isTyping = event.target.matches('input[type=search], select')
+  const isQuery = event.target.matches('input[type=search]')
+  const isTyping = isQuery || event.target.matches('select')
   if (event.altKey) {
     const mode = MODE_KEYS[event.code]
     if (mode) search.toggleMode(mode)
     if (mode) event.preventDefault()
-  } else if (event.key === '/' && !isTyping) {
+  } else if (event.key === '/' && !isQuery) {
     search.focusQuery()
     event.preventDefault()
-  } else if (event.key === '?' && !isTyping) {
+  } else if (event.key === '?' && !isQuery) {
     one('help').showModal()
   } else if (shown.key(event, isTyping)) {
     event.preventDefault()

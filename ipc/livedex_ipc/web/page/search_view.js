@@ -110,7 +110,7 @@ export class SearchView {
   #take(values) {
     if (this.#input.value !== (values.get('q') ?? '')) this.#input.value = values.get('q') ?? ''
     this.#mode.value = ['exact', 'regex'].includes(values.get('mode')) ? values.get('mode') : 'auto'
-    this.since = values.get('since') in AGES ? (values.get('since') ?? '') : ''
+    this.since = Object.hasOwn(AGES, values.get('since')) ? values.get('since') : ''
     for (const name of Object.keys(FILTERS)) this.chosen[name] = new Set(values.getAll(name))
   }
 
@@ -328,7 +328,7 @@ export class SearchView {
     const values = Object.entries(counts)
       .sort(([, count], [, other]) => other - count)
       .filter(([value], place) => place < MOST_VALUES || chosen.has(value))
-    for (const value of chosen) if (!(value in counts)) values.push([value, 0])
+    for (const value of chosen) if (!Object.hasOwn(counts, value)) values.push([value, 0])
     if (values.length < 2 && !chosen.size) return null
     return element(
       'fieldset',
