@@ -58,6 +58,7 @@ def _is_auxiliary_folder(folder: bytes) -> bool:
     return _FOLDERS.search(folder) is not None
 
 
+@lru_cache(maxsize=1_000)  # the next key that is typed finds mostly the same files
 def is_news(name: bytes) -> bool:
     """Whether a file is about the changes of each version: such a file contains words of every question."""
     return _NEWS.search(name) is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import takewhile
-from typing import AnyStr, Final, NamedTuple
+from typing import AnyStr, Final, NamedTuple, cast
 
 from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm
 from livedex_indexing.query.typed_place import TypedPlace
@@ -16,6 +16,7 @@ from livedex_indexing.rank.synonyms import expand
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.path_words import path_text
 
+_KEPT_NAMES: Final = 2_000  # names whose words a reader keeps, about 1 MB
 _LEAST_IDF: Final = 0.5  # idf: a rarer stop word counts in a file's name
 VARIANT: Final = 0.8  # weight of a term that a file's name has in another form: `config` for configuration
 SYNONYM: Final = 2.0  # words that a synonym counts for in the share of a name: `is` for whether (`synonyms`)
@@ -51,6 +52,7 @@ class NameMatcher:
 
     def __init__(self, reader: Reader, compiled: CompiledQuery, scored: Sequence[QueryTerm]) -> None:
         self._reader = reader
+        self._known = cast("dict[bytes, dict[str, str]]", reader.scratch.setdefault("words_of_names", {}))
         stops = (
             term for term in compiled.spoken if term.is_stop_word and term.idf >= _LEAST_IDF and len(term.tokens[0]) > 2
         )
@@ -129,9 +131,16 @@ class NameMatcher:
         return self._suffixes[suffix]
 
     def _words_of(self, name: bytes) -> dict[str, str]:
-        """Return the words of a name, in lower case, by their stems."""
-        text = path_text(name).lower().encode("utf-8", "replace")
-        return {stem: text[start:end].decode("utf-8", "replace") for start, end, stem in self._reader.stems(text)}
+        """Return the words of a name, in lower case, by their stems. Kept: the next key finds mostly the same files."""
+        words = self._known.get(name)
+        if words is None:
+            if len(self._known) >= _KEPT_NAMES:
+                self._known.clear()
+            text = path_text(name).lower().encode("utf-8", "replace")
+            stems = self._reader.stems(text)
+            words = {stem: text[start:end].decode("utf-8", "replace") for start, end, stem in stems}
+            self._known[name] = words
+        return words
 
 
 def called_by(place: TypedPlace, folder: bytes, name: bytes, *, has_text: bool = False) -> float:
