@@ -38,7 +38,6 @@ _OTHERS: Final = 8  # terms of other stems, or of names, that begin as a word do
 _MEMBER_ROWS: Final = 10_000  # chunks with a name whose definitions are looked up: FTS5 reads them all
 _BEGIN_WITH = "SELECT term FROM temp.written WHERE term >= ? AND term < ? LIMIT 200"
 
-
 # Returns the words that begin as the last word of a name and follow its other words in the index, the likeliest first.
 Continued = Callable[[str], Sequence[str]]
 
@@ -320,7 +319,8 @@ def _other_stems(index: _Index, begun: QueryTerm) -> list[QueryTerm]:
         return []
     stems: dict[str, QueryTerm] = {}
     for (written,) in index.reader.rows(_BEGIN_WITH, (token, token + "\U0010ffff")):
-        term = _whole(index, written) if len(stems) < _OTHERS else None
+        begins = written.isascii() and index.reader.stems(written.encode())[0][2].startswith(begun.stems[0])
+        term = None if begins or len(stems) >= _OTHERS else _whole(index, written)  # most begin so: not to be counted
         if term is not None and term.rows and not term.stems[0].startswith(begun.stems[0]):
             stems.setdefault(term.stems[0], term)
     return list(stems.values())
