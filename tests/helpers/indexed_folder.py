@@ -58,8 +58,11 @@ def chunked(data: bytes, language: str | None = None) -> ChunkedContent:
         feeds = piece.count("\n")
         last = line + feeds - piece.endswith("\n")
         symbol = symbols[0] if symbols else None
-        chunks.append(Chunk(len(chunks), piece, context, kind, language, None, symbol, line, last, at, at + size, {}))
         headings = _HEADING.findall(piece) if language == "markdown" else []
+        heading = headings[0] if headings and piece[0] == "#" else None
+        chunks.append(
+            Chunk(len(chunks), piece, context, kind, language, heading, symbol, line, last, at, at + size, {})
+        )
         terms.append(ChunkTerms(hidden_words(piece), " ".join(headings), " ".join(symbols)))
         at, line = at + size, line + feeds
     pipeline = "code" if kind == "code" else "plain"

@@ -44,6 +44,13 @@ DEFECTS = (
         f"{NAMES}::test_the_folders_of_a_place_count",
     ),
     Defect(
+        "heading-of-a-link-ignored",
+        "a link to a heading finds whatever section of its file has most of the words",
+        "livedex_indexing/search/named_place.py",
+        (("return _at_heading(reader, best) if best.heading else best", "return best"),),
+        f"{NAMES}::test_a_link_to_a_heading",
+    ),
+    Defect(
         "joined-name-finds-nothing",
         "`self.ext4_link` finds nothing, though there is an `ext4_link`",
         "livedex_indexing/query/query_compiler.py",

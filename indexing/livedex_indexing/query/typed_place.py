@@ -13,25 +13,31 @@ _MOST: Final = 8  # places of a text that are tried, …
 _CHARACTERS: Final = 4096  # … of so many of its characters
 _LINE: Final = r"[1-9][0-9]{0,6}"
 _INSIDE: Final = r"[^\s:\"'`‘’“”()<>\[\]{}|;=]"  # of a path among other words
-_PATH: Final = rf"(?<!{_INSIDE})(?:[a-z]{{2,9}}://)?{_INSIDE}*[^\s:\"'`‘’“”()<>\[\]{{}}|;=,./\\]"
-# a.c:12  a.c:12:3  a.c:12-20    a.c(12)  a.c(12,3)    a.c#L12  a.c#L12-L20    a.c, line 12  a.c on line 12    a.c +12
+_PATH: Final = rf"(?<!{_INSIDE})(?:[a-z]{{2,9}}://)?{_INSIDE}*[^\s:\"'`‘’“”()<>\[\]{{}}|;=,./\\?]"
+# a.c:12  a.c:12:3  a.c:12-20  a.c:[12,3]  a.c:line 12  a.c: (12, 3)    a.c: 12: not found    a.c(12)  a.c(12,3)
+# a.c#L12  a.c#L12-L20  a.c#lines-12  a.c?L12    a.c, line 12  a.c: line 12  a.c (line 12)  a.c on line 12
+# a.c +12  a.c L12    a.c, and 12: at the beginning of the next line
 _BEHIND: Final = rf"""
-    :(?P<a>{_LINE})(?:[:.,-][0-9]+)*(?!\w)
+    \??:(?:L|\[|line\s|\s\()?(?P<a>{_LINE})(?:(?:[:.-]|,\s?)[0-9]+)*(?!\w)
+  | :\s(?P<i>{_LINE}):(?!\S)
   | \((?P<b>{_LINE})(?:[:,-]\s?[0-9]+)*\)
-  | (?:\?[^\s\#]*)?\#L(?P<c>{_LINE})(?:C[0-9]+)?(?:-L?[0-9]+(?:C[0-9]+)?)?(?!\w)
-  | ["'`’”]?,?\s+(?:(?:on|at)\s+)?lines?\s+(?P<d>{_LINE})(?:[:,-]\s?[0-9]+)*(?!\w)
-  | \s+[+L](?P<e>{_LINE})(?!\w)"""
+  | (?:(?:\?[^\s\#]{{0,300}})?\#(?:L|lines-)|\?L)(?P<c>{_LINE})(?:C[0-9]+)?(?:[-:]L?[0-9]+(?:C[0-9]+)?)?(?!\w)
+  | ["'`’”]?[,:]?\s+\(?(?:(?:on|at)\s+)?(?:lines?|ln|l\.)\s+(?P<d>{_LINE})(?:[:,-]\s?[0-9]+)*(?!\w)
+  | \s+(?:L|\+(?=[0-9]+\Z))(?P<e>{_LINE})(?!\w)
+  | :?\n\s*(?P<j>{_LINE}):(?:[0-9]+(?!\w))?"""
 # line 12 of a.c    +12 a.c
 _BEFORE: Final = rf"""
     (?<!\S)(?:lines?\s+(?P<f>{_LINE})(?:-[0-9]+)?\s+(?:of|in)\s+(?:the\s+)?(?:file\s+)?|\+(?P<g>{_LINE})\s+)"""
+_HUNK: Final = rf"\+\+\+\ (?:b/)?(?P<new>\S+)(?:\t.{{0,99}})?\n@@\ -\S+\ \+(?P<k>{_LINE})"
 _PLACE: Final = re.compile(
     rf"""\b(?:File|file)\s"(?P<quoted>[^"\n]+)",\sline\s(?P<h>{_LINE})
+       | {_HUNK}
        | (?P<path>{_PATH})(?:{_BEHIND})
        | {_BEFORE}["'`‘“]?(?P<after>{_PATH})["'`’”]?""",
     re.VERBOSE,
 )
-_LINES: Final = "abcdefgh"
-_WHOLE: Final = re.compile(rf"(?P<path>[^\s:\"'`]*[^\s:\"'`./]):(?P<line>{_LINE})(?::[0-9]+)?:?")
+_LINES: Final = "abcdefghijk"
+_WHOLE: Final = re.compile(rf"(?P<path>[^\s:\"'`#]*[^\s:\"'`#./?]):(?P<line>{_LINE})(?::[0-9]+)?:?")
 _FILE: Final = re.compile(rf"(?<!{_INSIDE}){_INSIDE}+/{_INSIDE}*\.\w+(?!{_INSIDE}*/)")
 _DIFF: Final = re.compile(r"(?:diff --git a/(\S+) b/\1|(?:---|\+\+\+) (?:[ab]/)?(\S+)(?:\t.*)?)")
 _MARKS: Final = re.compile(r"[`'(<\[]?([^\s`'()<>\[\]]*[/.][^\s`'()<>\[\]]*[^\s`'()<>\[\].,;:])[`')>\].,;:]*")
@@ -40,12 +46,14 @@ _INNERMOST_LAST: Final = "Traceback (most recent call last)"
 
 class TypedPlace(NamedTuple):
     """A file, and a line of it, 0 where none was typed. ``text``: the query with the path alone where the place is.
-    ``contents``: of the indexed files with that line that are called most like it, once they are known."""
+    ``contents``: of the indexed files with that line that are called most like it, once they are known. ``heading``:
+    what a link names in the file, as typed, with other signs and in any case."""
 
     path: str
     line: int
     text: str
     contents: frozenset[int] = frozenset()
+    heading: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -61,7 +69,7 @@ def typed_places(query: str) -> list[TypedPlace]:
     if found is not None:
         path = _slashes(found["path"])
         return [TypedPlace(path, int(found["line"]), path)]
-    places = [_place(match, text) for match in _PLACE.finditer(text)]
+    places = [place for match in _PLACE.finditer(text) if not (place := _place(match, text)).path.isdigit()]  # a time
     if _INNERMOST_LAST in text:
         places.reverse()
     return places[:_MOST] or _files(text)
@@ -69,7 +77,7 @@ def typed_places(query: str) -> list[TypedPlace]:
 
 def _place(found: re.Match[str], text: str) -> TypedPlace:
     line = next(int(found[name]) for name in _LINES if found[name])
-    path = _slashes(found["quoted"] or found["path"] or found["after"])
+    path = _slashes(found["quoted"] or found["new"] or found["path"] or found["after"])
     before, after = text[: found.start()], text[found.end() :]
     is_whole = not any(character.isalnum() for character in before + after)
     return TypedPlace(path, line, path if is_whole else f"{before} {path} {after}".strip())

@@ -147,7 +147,7 @@ def called_by(place: TypedPlace, folder: bytes, name: bytes, *, has_text: bool =
     """Return up to 1 for a file that a place names: a path without a line among other words must be the file's own, and
     counts only where no file ``has_text``, all of it as typed."""
     called = _called_as(place.path, folder, name)
-    if place.line or place.is_whole:
+    if place.line or place.heading or place.is_whole:
         return called
     return _MENTIONED if called == 1 and not has_text else 0.0
 

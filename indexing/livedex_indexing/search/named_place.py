@@ -11,28 +11,39 @@ from typing import Final
 import msgspec
 
 from livedex_indexing.model import Query
+from livedex_indexing.query.typed_link import is_heading, typed_link
 from livedex_indexing.query.typed_place import TypedPlace, typed_places
 from livedex_indexing.rank.name_match import ELSEWHERE, called_by
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.sql import IN_CONTENT
 
 _NAMED: Final = """SELECT d.folder, d.name, d.content_id FROM paths p JOIN files d ON d.id = p.rowid
                    WHERE paths MATCH ? LIMIT 2000"""
+_HEADINGS: Final = f"""SELECT c.start_line, c.content_id, c.heading FROM contents t JOIN chunks c ON {IN_CONTENT}
+                       WHERE t.id IN (SELECT value FROM json_each(?)) AND c.heading IS NOT NULL ORDER BY c.id"""
 
 
 def named_place(reader: Reader, query: str) -> TypedPlace | None:
     """Return the place that a query names, with the contents of its files: the first in whose folder such a file is, or
     else the one with most of its folders. None where no indexed file has the name."""
     best, value = None, 0.0
-    for place in typed_places(query):
-        if place.is_whole and place.text == query:
-            return place  # whatever it is called, nothing is left out
+    links, places = typed_link(query), typed_places(query)
+    whole = next((place for place in places if place.is_whole and place.text == query), None)
+    if whole is not None and not links:
+        return whole  # whatever it is called, nothing is left out
+    for place in sorted((*links, *places), key=lambda place: not place.line):
+        if best is not None and not (place.line or place.heading):
+            break
         called, contents = _called(reader, place)
-        if called > value:
+        is_source = "://" in place.path and place.path not in query  # of a page: its folder must be known
+        if called > (ELSEWHERE if is_source and value < ELSEWHERE else value):
             best, value = place._replace(contents=contents), called
         if called > ELSEWHERE:
             break
-    return best
+    if best is None:
+        return whole
+    return _at_heading(reader, best) if best.heading else best
 
 
 def at_place(request: SearchRequest, query: Query, place: TypedPlace) -> Query:
@@ -40,6 +51,16 @@ def at_place(request: SearchRequest, query: Query, place: TypedPlace) -> Query:
     if place.is_whole:
         return replace(query, text=place.path, unfinished=False, excluded=(), phrases=(), terms=())
     return msgspec.structs.replace(request, query=place.text, typing=False).parsed()[0]
+
+
+def _at_heading(reader: Reader, place: TypedPlace) -> TypedPlace:
+    """Return the place with the line of its heading, which is a word of the query where the file does not have it."""
+    rows = reader.rows_of(_HEADINGS, place.contents)
+    lines = ((line, of) for line, of, heading in rows if is_heading(heading.rpartition(" > ")[2], place.heading))
+    line, content_id = next(lines, (0, 0))
+    if not line:
+        return place
+    return place._replace(line=line, text=place.path, contents=frozenset({content_id}))
 
 
 def _called(reader: Reader, place: TypedPlace) -> tuple[float, frozenset[int]]:

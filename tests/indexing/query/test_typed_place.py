@@ -26,6 +26,18 @@ ALONE = [
     "+123 tcp.c",
     "line 123 of tcp.c",
     "lines 123-130 of the file 'tcp.c'",
+    "tcp.c:L123",
+    "tcp.c:[123,7]",
+    "tcp.c:line 123",
+    "tcp.c: line 123",
+    "tcp.c (line 123)",
+    "tcp.c: (123, 7)",
+    "tcp.c, l. 123",
+    "tcp.c ln 123",
+    "tcp.c#lines-123",
+    "tcp.c?L123",
+    "tcp.c?:123:7",
+    "tcp.c\n123:7",
 ]
 
 
@@ -46,6 +58,15 @@ def test_a_place_alone(text: str) -> None:
         ("Makefile:12: *** missing separator.  Stop.", "Makefile", 12, "Makefile : *** missing separator.  Stop."),
         ('File "/my own/run.py", line 12, in main', "/my own/run.py", 12, "/my own/run.py , in main"),
         ("where does tcp.c:123 end", "tcp.c", 123, "where does  tcp.c  end"),
+        ("./run.sh: 12: odd: not found", "./run.sh", 12, "./run.sh  odd: not found"),
+        ("in C:\\src\\App.cs:line 12, no more", "/src/App.cs", 12, "in C: /src/App.cs , no more"),
+        ("src/a.ts\n  12:7  error  Unexpected", "src/a.ts", 12, "src/a.ts   error  Unexpected"),
+        (
+            "--- a/x/a.go\n+++ b/x/a.go\n@@ -9,3 +12,5 @@ func f() {",
+            "x/a.go",
+            12,
+            "--- a/x/a.go\n x/a.go ,5 @@ func f() {",
+        ),
     ],
 )
 def test_a_place_among_words(text: str, path: str, line: int, rest: str) -> None:
@@ -89,6 +110,15 @@ def test_paths_among_words() -> None:
 @pytest.mark.parametrize("text", ["", "two words", "see the notes.", "a.b, c.d", "there are 3 lines in it"])
 def test_no_place(text: str) -> None:
     assert typed_places(text) == []
+
+
+def test_a_time_is_no_place() -> None:
+    text = "12:13:14 failed in src/a.go"
+    assert typed_places(text) == [TypedPlace("src/a.go", 0, text)]
+
+
+def test_a_number_between_a_command_and_a_path() -> None:
+    assert [(place.path, place.line) for place in typed_places("vim +12 a.go")] == [("a.go", 12)]
 
 
 def test_the_innermost_call_of_a_traceback_comes_first() -> None:

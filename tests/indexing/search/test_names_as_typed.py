@@ -228,6 +228,25 @@ def test_the_folders_of_a_place_count(app: Indexed) -> None:
     assert first(app, "/usr/src/include/linux/msg.h:12")[0] == "include/linux/msg.h"
 
 
+def test_a_link_to_a_heading(app: Indexed) -> None:
+    filler = "Masts and sails of old ships.\n" * (LINES - 1)
+    parts = "".join(f"## {title}\n{filler}" for title in ("Part 1", "Part 2", "Masts & Sails", "Rope", "Oars"))
+    app.write("root/sea/Old Ships.md", parts)
+    app.write("root/land/old.md", "Old Ships have masts and sails: Old Ships, Masts and Sails.\n" * 9)
+    for query in (
+        "[[Old Ships#Masts & Sails]]",
+        "![[sea/Old Ships#Rope#Masts & Sails|here]]",
+        "[them](../sea/Old%20Ships.md#masts--sails)",
+    ):
+        hit = app.search(query)[0]
+        assert (hit["relative_path"], hit["heading"]) == ("sea/Old Ships.md", "Masts & Sails")
+    for query in ("[[Old Ships]]", "[[Old Ships#Nothing such]]", "obsidian://open?vault=v&file=sea%2FOld%20Ships"):
+        assert first(app, query)[0] == "sea/Old Ships.md"
+    app.write("root/land/link.md", "https://example.com/sub/README.html https://example.com/land/README.html\n")
+    assert first(app, "https://example.com/sub/README.html#nothing")[0] == "sub/README.md", "the text of the page"
+    assert first(app, "https://example.com/land/README.html")[0] == "land/link.md", "another page has the name"
+
+
 def test_a_name_that_a_word_joins_is_found(app: Indexed) -> None:
     """A name with a number is searched for as a whole: so ``self.`` in front of it must not hide it."""
     app.write("root/ext.c", "int ext4_link(void)\n{\n    return 0;\n}\n")

@@ -1,0 +1,56 @@
+"""Recognises the links of notes and pages: a file, and the heading in it that a link may name.
+
+Invariant: pure; whether there is such a file or heading is for the index to say.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import unquote
+
+from livedex_indexing.query.typed_place import TypedPlace
+
+_PATH: Final = r"(?:[a-z]{2,9}://)?[^\s\[\](){}<>|\"'`:#?]+"
+# [[Note#Heading|text]]  ![[Note]]  [[file:a.org::*Heading][text]]    [text](a.md#heading)    a.md#heading
+# file:a.org::*Heading    obsidian://open?vault=v&file=Note
+_LINK: Final = re.compile(
+    rf"""!?\[\[(?:file:)?(?P<note>[^\[\]|\#:\n]+)(?:(?:\#|::\*)(?P<a>[^\[\]|]+))?(?:\|[^\[\]]*|\]\[[^\[\]]*)?\]\]
+       | !?\[[^\[\]]*\]\((?P<target>{_PATH})(?:\#(?P<b>[^()\s]+))?\)
+       | (?:file:)?(?P<path>{_PATH})(?:\#|::\*)(?P<c>\w.*)
+       | (?P<page>https?://[^\s\#?]+)
+       | obsidian://open\?\S*?\bfile=(?P<file>[^&\s]+)\S*""",
+    re.VERBOSE,
+)
+_SOURCES: Final = (".md", ".rst", ".org")  # of a page
+_SUFFIX: Final = re.compile(r"\.[a-z]{1,4}")
+_SIGNS: Final = re.compile(r"[\W_]+")
+
+
+def typed_link(query: str) -> list[TypedPlace]:
+    """Return the files that a query may name which is a link and nothing else, the likeliest first, with the heading;
+    none for other queries."""
+    found = _LINK.fullmatch(query.strip())
+    if found is None:
+        return []
+    heading = unquote(found["a"] or found["b"] or found["c"] or "").rpartition("#")[2]
+    note, path = found["note"] or found["file"], found["target"] or found["path"] or found["page"]
+    paths = _of_note(unquote(note)) if note else _of_page(unquote(path))
+    return [TypedPlace(path, 0, f"{path} {heading}".strip(), heading=heading) for path in paths]
+
+
+def is_heading(heading: str, typed: str) -> bool:
+    """Whether a heading is the typed one, whatever its signs and case: links to a page have hyphens and no signs."""
+    return _SIGNS.sub("", heading.lower()) == _SIGNS.sub("", typed.lower())
+
+
+def _of_note(note: str) -> list[str]:
+    return [note] if note.endswith(_SOURCES) else [f"{note}.md", note]
+
+
+def _of_page(path: str) -> list[str]:
+    """Return a path, and for a page the texts that it may be made of."""
+    path = path.rstrip("/")
+    base = path.removesuffix(".html")
+    is_page = "://" in path and (base != path or not _SUFFIX.search(path.rpartition("/")[2]))
+    return [path, *(base + suffix for suffix in _SOURCES)] if is_page else [path]
