@@ -98,6 +98,7 @@ def test_an_answer_that_comes_late_is_not_shown(tabs: Tabs, web: WebProcess, ind
     page.route("**/api/search", hold)
     page.locator("#query").fill("other")
     until(page, lambda: late, "the answer that is held back")
+    page.locator("#said", has_text="Searching…").wait_for()
     page.locator("#query").fill("renewals")
     page.locator("#live").wait_for()
     found = paths(page)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.support import Home, error_of, wait_until
+from helpers.support import Daemon, Home, Tree, add_root, error_of, wait_until
 from livedex_daemon.config.config_template import template
 from livedex_daemon.config.settings_schema import SETTINGS
 
@@ -97,6 +97,23 @@ def test_validate(home: Home) -> None:
     assert "line 2" in done.stderr
     assert "log" in done.stderr
     assert "chunking.overlap" in done.stderr
+
+
+def test_validate_of_an_emptied_file_is_as_strict_as_the_start_of_the_daemon(daemon: Daemon, tree: Tree) -> None:
+    home = daemon.home
+    write(home, "# nothing\n")
+    assert run(home, "validate").returncode == 0, "the index has no roots"
+    with daemon.client() as client:
+        add_root(client, tree)
+        write(home, "# nothing\n")
+        done = run(home, "validate", "--json")
+        assert (done.returncode, json.loads(done.stdout)["valid"]) == (2, False)
+    daemon.stop()
+    done = run(home, "validate")
+    assert done.returncode == 2
+    assert "contains no setting" in done.stderr
+    write(home, "roots = []\n")
+    assert run(home, "validate").returncode == 0
 
 
 def test_path(home: Home) -> None:

@@ -8,6 +8,7 @@ const HITS = 20
 const MOST_HITS = 1000
 const PAUSE_MS = 250
 const PATIENCE_MS = 5000 // for the newest changes; the next key ends the search anyway
+const SLOW_MS = 500 // from then on the page says that it waits for the daemon
 const REST_MS = 100 // between two searches for changes
 const CLOCK_MS = 1000 // a file system's clock may be a little behind
 const MOST_VALUES = 12
@@ -163,11 +164,14 @@ export class SearchView {
       limit: this.#limit,
       supersedes: PAGE,
     }
+    const slow = setTimeout(() => number === this.#last && this.#say('Searching…'), SLOW_MS)
     try {
       const answer = await call('search', params)
       if (number === this.#last) this.#show(answer)
     } catch (error) {
       if (number === this.#last && error.code !== CANCELLED) this.#say(visible(error.message), 'fault')
+    } finally {
+      clearTimeout(slow)
     }
   }
 
