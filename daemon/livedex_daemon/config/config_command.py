@@ -6,6 +6,7 @@ lost.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -50,7 +51,8 @@ def validate(streams: Streams) -> int:
     faults: list[FaultFields] = []
     fault: ConfigInvalid | None = None
     try:
-        config_settings.load(where, accepted=())
+        if not config_settings.load(where, accepted=()).roots:
+            config_settings.load(where, accepted=_roots_of_the_index())
     except ConfigInvalid as error:
         fault = error
         faults = (error.data or {})["faults"]
@@ -62,6 +64,19 @@ def validate(streams: Streams) -> int:
     else:
         streams.message(error_text(fault, colour=streams.err_colour))
     return 0 if fault is None else fault.exit_code
+
+
+def _roots_of_the_index() -> list[str]:
+    """Return the roots that the index has, as far as it can be read: with them a file without a setting is a fault."""
+    import apsw
+
+    from livedex_daemon.process.unchanged_database import open_unchanged
+
+    try:
+        with contextlib.closing(open_unchanged(locate().index_db)) as index:
+            return [os.fsdecode(path) for (path,) in index.execute("SELECT path FROM roots")]
+    except apsw.Error:
+        return []
 
 
 def path(streams: Streams) -> int:

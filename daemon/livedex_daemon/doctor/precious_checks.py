@@ -15,8 +15,9 @@ from livedex_daemon.doctor.check_result import Check, failed, ok, warning
 from livedex_daemon.exchange import exchange_store
 from livedex_daemon.exchange.dead_letters import dead_letters, described
 from livedex_daemon.knowledge import knowledge_store
-from livedex_daemon.precious.file_check import fault_of, open_unchanged
+from livedex_daemon.precious.file_check import fault_of
 from livedex_daemon.process.locations import locate
+from livedex_daemon.process.unchanged_database import open_unchanged
 
 
 def precious() -> Iterator[Check]:

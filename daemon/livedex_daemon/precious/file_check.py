@@ -8,22 +8,15 @@ from __future__ import annotations
 import os
 import stat
 import time
-from pathlib import Path
 from typing import Final
 
 import apsw
 
 from livedex_daemon.precious.precious_database import Schema, strangeness
+from livedex_daemon.process.unchanged_database import open_unchanged
 
 CHECK_S: Final = 3.0  # of a large file, what was read by then has to do
 _STEPS: Final = 10_000  # instructions of SQLite between two looks at the clock
-
-
-def open_unchanged(path: str) -> apsw.Connection:
-    """Open a file to read it and to change nothing beside it either. Raises apsw.Error."""
-    # Without a log nobody uses the file, and SQLite need not make one to read it.
-    mode = "mode=ro" if os.path.exists(f"{path}-wal") else "immutable=1"
-    return apsw.Connection(f"{Path(path).as_uri()}?{mode}", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
 
 def fault_of(path: str, schema: Schema) -> str | None:
