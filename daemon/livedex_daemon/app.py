@@ -218,6 +218,7 @@ class App:
             self._standing.thread,
             self._embedding.thread,
             self._schedule.checks,
+            self._schedule.beginning,
         ]
         return (*threads, *[lane.thread for lane in self._lanes], *self._reloader.followers, *self._tasks)
 

@@ -10,6 +10,20 @@ DISK = "tests/system/test_store_faults_disk.py"
 
 DEFECTS = (
     Defect(
+        "start-loads-what-times-jobs",
+        "a start waits for the import of what times jobs",
+        "livedex_daemon/upkeep/schedule.py",
+        (("if TYPE_CHECKING:\n", "if True:\n"),),
+        "tests/daemon/upkeep/test_schedule.py::test_the_daemon_starts_without_what_times_its_jobs",
+    ),
+    Defect(
+        "jobs-never-begun",
+        "no job of the schedule ever runs",
+        "livedex_daemon/upkeep/schedule.py",
+        (("        self.beginning.start()\n", ""),),
+        "tests/system/test_tidying.py::test_maintenance_comes_again_though_nothing_changes",
+    ),
+    Defect(
         "link-to-another-root-ends-the-start",
         "a root that was replaced by a link to another root keeps the daemon from its start",
         "livedex_daemon/config/settings.py",

@@ -1,19 +1,19 @@
 """Run jobs on a schedule: check the roots, reconcile, poll, and maintain the store.
 
-Invariant: a walk of the tree waits at least 50 times the duration of the last one, and a late job runs once, not
-several times.
+Invariant: a walk of the tree waits at least 50 times the duration of the last one. What times the jobs is loaded after
+the start, which nobody waits for then.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable
-from datetime import datetime, timedelta
-from typing import Protocol
-
-from apscheduler.schedulers.asyncio import AsyncIOScheduler
-from apscheduler.triggers.base import BaseTrigger
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
 
 from livedex_daemon.config.settings import Config
 from livedex_daemon.process.supervision import SupervisedTask
@@ -21,8 +21,12 @@ from livedex_daemon.process.tick import tick
 from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.root_table import Root, Roots
 
+if TYPE_CHECKING:
+    from livedex_daemon.upkeep.timed_jobs import TimedJobs
+
 log = logging.getLogger(__name__)
 
+LATER_S = 8.0  # after the start: the first answers need the processor more
 MAINTAIN_EVERY_S = 30.0
 REST_FACTOR = 50  # a walk waits so many times the duration of the last one
 JUMP_S = 1.0  # the wall clock advanced so much more than the monotonic clock between two checks: it was set
@@ -42,18 +46,17 @@ class Schedule:
         self._chores = chores
         self._roots = roots
         self._backlog = backlog
-        self._scheduler = AsyncIOScheduler(
-            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}, timezone="UTC"
-        )
+        self._jobs: TimedJobs | None = None
         self._planned: dict[str, tuple[float, Callable[[], None]]] = {}  # by name: the period in seconds, the action
         self.checks = SupervisedTask("root checks", self._check_often)
+        self.beginning = SupervisedTask("jobs", self._begin_jobs)
         self._poll_every_s = 0.0
 
     def start(self, config: Config) -> None:
-        self._scheduler.start()
         self.checks.start()
         self._every("maintain", MAINTAIN_EVERY_S, self._chores.maintain)
         self.reschedule(config)
+        self.beginning.start()
 
     def reschedule(self, config: Config) -> None:
         """Apply the periods of a new configuration."""
@@ -63,8 +66,22 @@ class Schedule:
 
     def stop(self) -> None:
         self.checks.cancel()
-        if self._scheduler.running:
-            self._scheduler.shutdown(wait=False)
+        self.beginning.cancel()
+        if self._jobs is not None:
+            self._jobs.stop()
+
+    async def _begin_jobs(self) -> None:
+        """Time the jobs from now on, each first when it would have been due if all had begun with the daemon."""
+        waited = min(LATER_S, *(seconds for seconds, _action in self._planned.values()))
+        await asyncio.sleep(waited)
+        loader = ThreadPoolExecutor(1, "jobs")  # meanwhile the loop answers
+        await asyncio.get_running_loop().run_in_executor(loader, import_module, "livedex_daemon.upkeep.timed_jobs")
+        loader.shutdown(wait=False)
+        from livedex_daemon.upkeep.timed_jobs import TimedJobs
+
+        self._jobs = TimedJobs()
+        for name, (seconds, action) in self._planned.items():
+            self._plan(name, seconds, action, max(0.0, seconds - waited))
 
     async def _check_often(self) -> None:
         """Check the roots every few seconds by the loop's own clock.
@@ -79,7 +96,7 @@ class Schedule:
             before, ahead = ahead, time.time() - time.monotonic()
             if abs(ahead - before) > JUMP_S:
                 for name, (seconds, action) in self._planned.items():
-                    self._plan(name, seconds, action)
+                    self._plan(name, seconds, action, seconds)
             if abs(ahead - before) > SLEPT_S:
                 _carry_out(self.reconcile)
 
@@ -91,18 +108,18 @@ class Schedule:
         """Poll only while something must be polled, so that an idle daemon sleeps."""
         if any(root.polled for root in self._roots):
             self._every("poll", self._poll_every_s, self.poll)
-        elif self._planned.pop("poll", None) is not None:
-            self._scheduler.remove_job("poll")
+        elif self._planned.pop("poll", None) is not None and self._jobs is not None:
+            self._jobs.remove("poll")
 
     def _every(self, name: str, seconds: float, action: Callable[[], None]) -> None:
         """Run ``action`` with this period from now on; leave a job that has this period already as it is."""
         if name not in self._planned or self._planned[name][0] != seconds:
             self._planned[name] = seconds, action
-            self._plan(name, seconds, action)
+            self._plan(name, seconds, action, seconds)
 
-    def _plan(self, name: str, seconds: float, action: Callable[[], None]) -> None:
-        # Pass a coroutine function: a plain one would run in a thread, and the action belongs on the loop.
-        self._scheduler.add_job(_on_loop, _FromNow(seconds), (action,), id=name, replace_existing=True)
+    def _plan(self, name: str, seconds: float, action: Callable[[], None], first_s: float) -> None:
+        if self._jobs is not None:
+            self._jobs.plan(name, seconds, partial(_carry_out, action), first_s)
 
     def reconcile(self) -> None:
         """Compare each root with the index, however quiet it was: events are hints, and some never arrive."""
@@ -121,24 +138,6 @@ class Schedule:
 
 def _rested(root: Root) -> bool:
     return time.monotonic() - root.walked_at >= REST_FACTOR * root.walk_s
-
-
-class _FromNow(BaseTrigger):  # type: ignore[misc]
-    """Fire one period after the present, however many runs were missed.
-
-    The interval trigger of apscheduler counts the missed runs one by one: years of them when the wall clock is set
-    forward.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._period = timedelta(seconds=seconds)
-
-    def get_next_fire_time(self, _previous: datetime | None, now: datetime) -> datetime:
-        return now + self._period
-
-
-async def _on_loop(action: Callable[[], None]) -> None:
-    _carry_out(action)
 
 
 def _carry_out(action: Callable[[], None]) -> None:
