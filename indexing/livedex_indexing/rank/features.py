@@ -9,7 +9,7 @@ rows are found by their ids in a few spans where walking through all rows of the
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple
 
@@ -25,9 +25,12 @@ WORDS: Final = 24  # words to look for in a row: the rarest
 NEAR_WORDS: Final = 8
 OPENING: Final = 8  # words at the beginning of a row's text: a heading, a definition's first line
 _RARE_ROWS: Final = 5_000  # rows that the rare words have together
+AGAIN_US: Final = 10.0  # to look at a row in one more statement
 LED_WORD_US: Final = 0.05  # cost of each word in a row that a rare word leads to
 _WINDOW_WORDS: Final = 3  # words of a query, at least: two are neighbours or near
-_BODY, _HEADS, _SYMBOLS = 0, 2, 3
+_BODY, _HEADS, _SYMBOLS, _ALL = 0, 2, 3, -1
+_Locations = Sequence[Sequence[int]]  # of a phrase, by column
+_NOWHERE: Final[_Locations] = ((), (), (), ())
 _STOP_SHARE: Final = 0.5  # share of its idf that a stop word is worth among other words (measured: .01 on functions)
 _ALL_NAMES: Final = 2.0  # a name that the query spells out in full is worth this many times more
 _CONTINUED: Final = 0.8  # share of `titled` for a chunk below the one with the heading itself
@@ -158,8 +161,27 @@ def _extract_all(reader: Reader, wanted: _Wanted, ids: set[int], extractor: _Ext
             extractor.skip(0)
             ids = ids - extractor.found.keys()
             places = spans(ids, wanted.phrases, last)
-    if ids:
+    if ids and not _extract_apart(reader, wanted, ids, extractor, last, places.cost_us):
         reader.rows(IN_SPANS, (places.json, match, id_list(ids)))
+
+
+def _extract_apart(
+    reader: Reader, wanted: _Wanted, ids: set[int], extractor: _Extractor, last: int, together_us: float
+) -> bool:
+    """Look for whole words and for beginnings in two statements, and return True, if that takes less time. For a
+    beginning, a statement has one span, through which it would walk along all rows of the whole words, too."""
+    parts = [
+        [number for number, term in enumerate(wanted.phrases) if term.prefix is prefix] for prefix in (False, True)
+    ]
+    terms = [[wanted.phrases[number] for number in numbers] for numbers in parts]
+    places = [spans(ids, those, last) for those in terms]
+    if not all(parts) or AGAIN_US * len(ids) + sum(each.cost_us for each in places) > together_us:
+        return False
+    for numbers, those, each in zip(parts, terms, places, strict=True):
+        extractor.take(numbers)
+        reader.rows(IN_SPANS, (each.json, match_any(those), id_list(ids)))
+    extractor.put_together()
+    return True
 
 
 def _rarest(terms: Sequence[QueryTerm]) -> list[QueryTerm]:
@@ -197,19 +219,40 @@ class _Extractor:
         self.usual = 1.0
         self._wanted = wanted
         self._scored = list(zip(wanted.terms, wanted.idfs, strict=True))
+        self._taken: Sequence[int] | None = None
+        self._apart: dict[int, tuple[list[_Locations], dict[int, int]]] = {}
         self.skip(0)
 
     def skip(self, named: int) -> None:
         """Ignore the first ``named`` phrases of the expression: they are repeated there."""
         self._numbers = range(named, named + len(self._wanted.phrases))
 
+    def take(self, phrases: Sequence[int]) -> None:
+        """Only keep the places of these phrases, which are the whole expression, until `put_together`."""
+        self._taken, self._numbers = phrases, range(len(phrases))
+
+    def put_together(self) -> None:
+        """Note the features of all rows whose places were taken apart."""
+        for rowid, (places, sizes) in self._apart.items():
+            self._note(rowid, places, sizes.__getitem__)
+
     def __call__(self, row: apsw.FTS5ExtensionApi, *_: Any) -> None:
-        wanted = self._wanted
         if not self.chunks:
             self.chunks = row.row_count
             self.usual = max(1.0, row.column_total_size(-1) / max(1, self.chunks))
-        # A hundred times a search: written for speed.
         places = list(map(row.phrase_locations, self._numbers))
+        if self._taken is None:
+            self._note(row.rowid, places, row.column_size)
+            return
+        if row.rowid not in self._apart:
+            sizes = {column: row.column_size(column) for column in (_HEADS, _SYMBOLS, _ALL)}
+            self._apart[row.rowid] = [_NOWHERE] * len(self._wanted.phrases), sizes
+        for number, those in zip(self._taken, places, strict=True):
+            self._apart[row.rowid][0][number] = those
+
+    def _note(self, rowid: int, places: Sequence[_Locations], size: Callable[[int], int]) -> None:
+        """Note the features of a row. ``size`` returns the number of words in a column."""
+        wanted = self._wanted  # a hundred times a search: written for speed
         counts, texts = [], []
         symbols = heading = opening = titled = 0.0
         present = naming = heads = 0
@@ -231,9 +274,9 @@ class _Extractor:
                 titled = heading if self._in_a_row([columns[_HEADS] for columns in places]) else 0.0
                 if titled and not self._in_a_row([columns[_BODY] for columns in places]):
                     titled *= _CONTINUED
-            heading *= min(1.0, heads / max(1, row.column_size(_HEADS)))
+            heading *= min(1.0, heads / max(1, size(_HEADS)))
         if naming:
-            symbols *= 1 + _ALL_NAMES * min(1.0, naming / max(1, row.column_size(_SYMBOLS)))
+            symbols *= 1 + _ALL_NAMES * min(1.0, naming / max(1, size(_SYMBOLS)))
         pairs: Sequence[int] = ()
         near: Sequence[int] = ()
         if present > 1:
@@ -249,8 +292,8 @@ class _Extractor:
         window = 0
         if present == len(self._scored) >= _WINDOW_WORDS:
             window = _window([places[number][_BODY] for number, _ in self._scored])
-        self.found[row.rowid] = MatchFeatures(
-            counts, texts, symbols, heading, opening, pairs, near, row.column_size(-1), titled, window
+        self.found[rowid] = MatchFeatures(
+            counts, texts, symbols, heading, opening, pairs, near, size(_ALL), titled, window
         )
 
     def _in_a_row(self, places: Sequence[Sequence[int]]) -> bool:

@@ -42,6 +42,23 @@ def test_a_row_is_read_right_either_way(index: Indexed, monkeypatch: pytest.Monk
     assert found.chunks == 4
 
 
+def test_beginnings_are_read_right_apart_from_whole_words(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("livedex_indexing.rank.features.LED_WORD_US", 1e9)  # in spans, as many rows are read
+    index.write("root/a.py", f"def walrus_tusk():\n    # {TEXT}")
+    index.write("root/b.md", "# Walrus tusks\n\nof the walrus tusks\n")
+    index.write("root/c.txt", "walrus\n")
+    index.write("root/d.txt", "tusks of the tuskers\n")
+    with index.pool.connection() as reader:
+        query = compile_query(reader, Query("of walrus tusk", unfinished=True), WordCounts(0))
+        assert {term.prefix for term in query.terms} == {True, False}
+        found = []
+        for again_us in (1e9, -1e9):
+            monkeypatch.setattr("livedex_indexing.rank.features.AGAIN_US", again_us)
+            found.append(extract(reader, query, range(1, 6)))
+    assert found[0] == found[1]
+    assert len(found[0].rows) == 4
+
+
 @pytest.mark.parametrize(
     ("text", "window"),
     [
