@@ -19,6 +19,7 @@ _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*[!?]?")
 _FRONT: Final = "@&*$~!:.#`'‘"
 _BACK: Final = ":.,;`'’"
 _USED: Final = re.compile(r"(\S*\w)(?:\({0}\)|\[{0}\]|<{0}>)[;:,.]?".format(r"(?!\s)[\w\s,*&]{1,30}"))
+_IN_SIGNS: Final = re.compile(r"[\[\](){}<>&/]*([^\W\d]\w+)\s?(?:[\[\](){}<>&/!?;]|->|::)*")
 _OFFSET: Final = re.compile(r"(\w+)\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?(?!\w)")  # in a program, as kernels and debuggers say
 _LEAST: Final = 2  # characters of a name
 _LEAST_PIECE: Final = 4  # … and of a piece of one
@@ -108,6 +109,12 @@ def name_inside(text: str) -> TypedName | None:
     begins = names[0] == words[0] and names[0].istitle()  # as every sentence does
     is_name = any(word.lower() in _KEYWORDS for word in words) or (_SHAPED.search(names[0]) and not begins)
     return typed_name(names[0]) if is_name else None
+
+
+def name_in_signs(text: str) -> TypedName | None:
+    """Return the only name in a text that has signs of code around it, as in ``[]Run``, ``<Run />`` or ``run()->``."""
+    found = _IN_SIGNS.fullmatch(text.strip())
+    return None if found is None else typed_name(found[1])
 
 
 def name_of(word: str) -> TypedName | None:

@@ -17,6 +17,7 @@ from livedex_indexing.query.typed_name import (
     TypedName,
     in_words,
     may_be_pasted,
+    name_in_signs,
     name_inside,
     typed_line,
     typed_name,
@@ -86,7 +87,7 @@ class NamePlaces:
         """Rate the chunks that have the name which a query may be: its definition, else that of the one name in it,
         else those of longer names, else that of a name with the same words, or of the ``corrected`` name, else those
         of ``best``, best first, that have it as typed, else that of its owner."""
-        name, inside, words = typed_name(text), name_inside(text), in_words(text)
+        name, inside, words = typed_name(text), name_inside(text) or name_in_signs(text), in_words(text)
         rated = {} if name is None else self._defined(name)
         if not rated and inside is not None:
             rated = self._defined(inside)

@@ -228,6 +228,11 @@ def test_the_folders_of_a_place_count(app: Indexed) -> None:
     assert first(app, "/usr/src/include/linux/msg.h:12")[0] == "include/linux/msg.h"
 
 
+@pytest.mark.parametrize("query", ["url_for()->", "[]url_for", "url_for{}", "<url_for />", "url_for!()"])
+def test_a_name_in_signs_of_code(app: Indexed, query: str) -> None:
+    assert first(app, query)[0] == "routing.py"
+
+
 def test_a_link_to_a_heading(app: Indexed) -> None:
     filler = "Masts and sails of old ships.\n" * (LINES - 1)
     parts = "".join(f"## {title}\n{filler}" for title in ("Part 1", "Part 2", "Masts & Sails", "Rope", "Oars"))
