@@ -6,6 +6,7 @@ from planted.defect import Defect
 
 NAMES = "tests/indexing/search/test_names_as_typed.py"
 ASKED = "tests/indexing/search/test_asked_names.py::test_what_is_asked_for_comes_first"
+PASSAGES = "tests/indexing/search/test_passages.py"
 
 DEFECTS = (
     Defect(
@@ -138,5 +139,19 @@ DEFECTS = (
         "livedex_indexing/rank/phrase_filter.py",
         (("    reader.rows(_TABLES)", "    reader.db.execute(_TABLES)"),),
         "tests/indexing/search/test_ended_searches.py::test_what_an_ended_search_leaves_behind",
+    ),
+    Defect(
+        "paragraph-not-read",
+        "words that are near each other in two paragraphs come before the paragraph that has them",
+        "livedex_indexing/rank/passages.py",
+        (("if _has_passage(text, typed.remembered)}", "if not text}"),),
+        f"{PASSAGES}::test_a_paragraph_comes_before_nearer_words_of_two",
+    ),
+    Defect(
+        "together-not-proposed",
+        "a chunk with all remembered words is not found behind many with some of them",
+        "livedex_indexing/rank/passages.py",
+        (("return found if len(found) <= LIST_ROWS else []", "return []"),),
+        f"{PASSAGES}::test_the_chunk_with_all_words_is_found_behind_many_with_some",
     ),
 )

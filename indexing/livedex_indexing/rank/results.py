@@ -21,6 +21,7 @@ from livedex_indexing.rank.features import FeatureTable, MatchFeatures, extract,
 from livedex_indexing.rank.fusion import by_reciprocal_rank, by_similarity, towards_best, with_ranks
 from livedex_indexing.rank.name_match import NameMatch, NameMatcher, called_by
 from livedex_indexing.rank.name_places import AT_LINE, VERBATIM, NamePlaces
+from livedex_indexing.rank.passages import chunks_with_all, passages_first
 from livedex_indexing.rank.phrase_filter import FileFilter
 from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.ranking_request import Arrangement, TypedText
@@ -184,10 +185,11 @@ class RankedResults:
             named = {} if found.late else self._with_name(proposed)
             self._pasted = [] if found.late else self._with_text(proposed)
             headed = [] if found.late else self._with_heading()
-            ids = dict.fromkeys((*proposed[:most], *named, *self._pasted, *headed))
+            together = [] if found.late else chunks_with_all(self._reader, self._scored, self._resolved, self._typed)
+            ids = dict.fromkeys((*proposed[:most], *named, *self._pasted, *headed, *together))
             self._left = [chunk_id for chunk_id in proposed[most:] if chunk_id not in ids]
             content_of = self._contents(self._reader.rows_of(_CHUNKS, ids))
-            of_files = self._pairs(_CONTENT_OF_FILE, found.paths)
+            of_files = dict(self._reader.rows_of(_CONTENT_OF_FILE, found.paths))
             if not found.late:
                 content_of |= self._chunks_found_by_path(found.paths, of_files, set(content_of.values()))
                 at_line = self._at_line()
@@ -203,6 +205,7 @@ class RankedResults:
             with self._reader.without_deadline():
                 cosines = self._add_nearest(similarity, content_of, copies)
             ranked = rank_files(features, content_of, copies, compiled.total, cosines)
+        ranked = ranked if found.late else passages_first(self._reader, ranked, features.rows, self._typed)
         self._prose_later = self._demote_prose and code_answers(ranked)
         ranked = prose_later(ranked) if self._prose_later else ranked
         if self._similarity is None:
@@ -386,7 +389,7 @@ class RankedResults:
         last, match = 0, match_any_path(terms)
         while terms:
             found = postings.other_files(self._reader, match, last, self._resolved, _BATCH)
-            yield self._pairs(_CONTENT_OF_FILE, found)
+            yield dict(self._reader.rows_of(_CONTENT_OF_FILE, found))
             if len(found) < _BATCH:
                 return
             last = found[-1]
@@ -395,6 +398,3 @@ class RankedResults:
         sql, values = files_with_chunks(self._resolved)
         for content_id, file_id, _ in self._reader.rows(_NEWEST.format(sql), values):
             yield Placed(content_id, file_id, None, 0.0, ())
-
-    def _pairs(self, sql: str, ids: Collection[int]) -> dict[int, int]:
-        return dict(self._reader.rows_of(sql, ids))

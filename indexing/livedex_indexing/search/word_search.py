@@ -26,6 +26,7 @@ from livedex_indexing.query.typed_place import TypedPlace
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import Facets, MatchCounter
 from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM, Continuations, NamePlaces, Texts
+from livedex_indexing.rank.passages import remembered
 from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
 from livedex_indexing.rank.ranking_request import Arrangement, TypedText
 from livedex_indexing.rank.results import RankedResults
@@ -309,6 +310,7 @@ class WordSearch:
                 lambda ids: self._texts_of(ids, file_filter.resolved),
                 self._counts.counted,
                 {} if compiled.excluded or query.excluded or compiled.phrases else self._continuations,
+                remembered(with_words(query.text, dict(compiled.respelt)).split(), unfinished=query.unfinished),
             ),
         )
         page: list[Placed] = []
