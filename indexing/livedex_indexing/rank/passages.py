@@ -19,7 +19,7 @@ from livedex_indexing.rank.score import WEIGHTS, Ranked
 from livedex_indexing.store.read_pool import Reader
 
 LEAST_WORDS: Final = 3  # of two, one paragraph of very many files has both
-FILES_READ: Final = 20  # the best; 10: half-remembered words of Linux -.01
+FILES_READ: Final = 20  # the best; 10: half-remembered words of Linux -.01 (docs/decisions/2026-11-27-passages.md)
 _GAIN: Final = 2.0  # of Σ idf, as part of `close`; .8: -.01 to -.02; 5: names as words -.003
 _CLOSE, _TITLED = (list(WEIGHTS).index(part) for part in ("close", "titled"))
 _FAR: Final = 1 << 30
