@@ -1,7 +1,7 @@
 """Moves a file up where one paragraph of its live text has all words that somebody remembers.
 
-Invariant: the index only proposes chunks (it has stems, and no paragraphs); the live file decides. How much is read does
-not depend on how common the words are.
+Invariant: the index only proposes chunks (it has stems, and no paragraphs); the live file decides. How much is read
+does not depend on how common the words are.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ divided by T, the Σ idf of the query's words:
     heading  Σ idf of the words in the chunk's headings, times the share of the headings' words that they make up
     titled   Σ idf of the words where a heading has them all in a row
     every    Σ idf where a chunk's text has every word as typed, of two and more and no stop word among them
-    close    the same for three and more words in a part of the text of at most 60 words, the more the shorter it is; for
-             other forms, and half of it anywhere, where no file has all as typed; 2 T for one paragraph (`passages`)
+    close    the same for three and more words in a part of the text of at most 60 words, the more the shorter it is;
+             for other forms, and half of it anywhere, where no file has all as typed; 2 T for a paragraph (`passages`)
     opening  Σ idf of the words among the first eight of the chunk's text
     typed    Σ idf for the definition of the name that was typed, twice for the typed line; a share of it for a longer
              name, and for the text as it was typed
