@@ -144,7 +144,7 @@ DEFECTS = (
         "paragraph-not-read",
         "words that are near each other in two paragraphs come before the paragraph that has them",
         "livedex_indexing/rank/passages.py",
-        (("if _has_passage(text, typed.remembered)}", "if not text}"),),
+        (("if _has_passage(text, words)}", "if not text}"),),
         f"{PASSAGES}::test_a_paragraph_comes_before_nearer_words_of_two",
     ),
     Defect(

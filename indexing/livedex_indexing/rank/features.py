@@ -173,9 +173,11 @@ def _extract_apart(
     parts = [
         [number for number, term in enumerate(wanted.phrases) if term.prefix is prefix] for prefix in (False, True)
     ]
+    if not all(parts):
+        return False
     terms = [[wanted.phrases[number] for number in numbers] for numbers in parts]
     places = [spans(ids, those, last) for those in terms]
-    if not all(parts) or AGAIN_US * len(ids) + sum(each.cost_us for each in places) > together_us:
+    if AGAIN_US * len(ids) + sum(each.cost_us for each in places) > together_us:
         return False
     for numbers, those, each in zip(parts, terms, places, strict=True):
         extractor.take(numbers)

@@ -18,8 +18,8 @@ from livedex_indexing.rank.ranking_request import TypedText
 from livedex_indexing.rank.score import WEIGHTS, Ranked
 from livedex_indexing.store.read_pool import Reader
 
-LEAST_WORDS: Final = 3  # of two, one paragraph of very many files has both
-FILES_READ: Final = 20  # the best; 10: half-remembered words of Linux -.01 (docs/decisions/2026-11-27-passages.md)
+_LEAST_WORDS: Final = 3  # of two, one paragraph of very many files has both
+_FILES_READ: Final = 20  # the best; 10: half-remembered words of Linux -.01 (docs/decisions/2026-11-27-passages.md)
 _GAIN: Final = 2.0  # of Σ idf, as part of `close`; .8: -.01 to -.02; 5: names as words -.003
 _CLOSE, _TITLED = (list(WEIGHTS).index(part) for part in ("close", "titled"))
 _FAR: Final = 1 << 30
@@ -27,17 +27,17 @@ _BEGIN, _END = r"(?<![^\W_])", r"(?![^\W_])"  # of a word, also of one in a name
 _BETWEEN: Final = re.compile(r"\n[^\w\n]*\n")  # paragraphs; in a comment, lines between them have its sign
 
 
-def remembered(words: Sequence[str], *, unfinished: bool) -> list[re.Pattern[str]]:
-    """Return what finds each word of a query of bare words as it was typed, in any case; empty where there are fewer
-    than three different words, or stop words or signs among them: those are sentences, code or topics.
+def remembered(words: Sequence[str], *, unfinished: bool) -> list[str]:
+    """Return a pattern for each word of a query of bare words, as it was typed; none where there are fewer than three
+    different words, or stop words or signs among them: those are sentences, code or topics.
 
     ``unfinished``: the last word is still being typed.
     """
     different = list(dict.fromkeys(word.lower() for word in words))
-    if len(different) < LEAST_WORDS or not STOP_WORDS.isdisjoint(different) or not all(map(str.isalnum, different)):
+    if len(different) < _LEAST_WORDS or not STOP_WORDS.isdisjoint(different) or not all(map(str.isalnum, different)):
         return []
     ends = [*[_END] * (len(different) - 1), "" if unfinished else _END]
-    return [re.compile(f"{_BEGIN}{re.escape(word)}{end}", re.I) for word, end in zip(different, ends, strict=True)]
+    return [f"{_BEGIN}{re.escape(word)}{end}" for word, end in zip(different, ends, strict=True)]
 
 
 def chunks_with_all(
@@ -59,17 +59,18 @@ def passages_first(
     paragraph, or in a heading or their name. ``rows`` are the features of their chunks."""
     if typed is None or not typed.remembered:
         return list(ranked)
-    best = ranked[:FILES_READ]
+    best = ranked[:_FILES_READ]
     closest = {file.content_id: _closest(file, rows, len(typed.remembered)) for file in best}
     chunks = {chunk_id for chunk_id in closest.values() if chunk_id is not None}
     if not chunks or len(best) == 1:
         return list(ranked)
     with reader.without_deadline():
         texts = typed.read(chunks)
-    having = {chunk_id for chunk_id, text in texts.items() if _has_passage(text, typed.remembered)}
+    words = [re.compile(pattern, re.IGNORECASE) for pattern in typed.remembered]
+    having = {chunk_id for chunk_id, text in texts.items() if _has_passage(text, words)}
     moved = [_moved(file) if closest[file.content_id] in having or _is_titled(file) else file for file in best]
     moved.sort(key=lambda file: -file.score)
-    return [*moved, *ranked[FILES_READ:]]
+    return [*moved, *ranked[_FILES_READ:]]
 
 
 def _closest(file: Ranked, rows: Mapping[int, MatchFeatures], words: int) -> int | None:

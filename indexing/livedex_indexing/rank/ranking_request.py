@@ -5,7 +5,6 @@ Invariant: plain data; nothing is decided here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -29,14 +28,14 @@ class Arrangement(NamedTuple):
 
 class TypedText(NamedTuple):
     """A query as it was typed, the file that it may name, how to read the chunks that may have it, in how many chunks
-    its words are, what is known of the names that begin so, and what finds its words if somebody remembers them."""
+    its words are, what is known of the names that begin so, and patterns of its words if somebody remembers them."""
 
     text: str
     place: TypedPlace | None
     read: Texts
     counted: RowCounts
     continuations: Continuations
-    remembered: Sequence[re.Pattern[str]] = ()
+    remembered: Sequence[str] = ()
 
     @property
     def at_line(self) -> bool:
