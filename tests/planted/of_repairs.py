@@ -9,6 +9,13 @@ STORE_FAULTS = "tests/system/test_store_faults.py"
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
+        "locked-index-has-no-roots",
+        "a daemon that starts while another program has locked the index knows no root and finds nothing",
+        "livedex_daemon/write/commit.py",
+        (("        if freed:  #", "        if True:  #"),),
+        "tests/system/test_store_calls.py::test_the_daemon_starts_while_another_program_holds_the_lock",
+    ),
+    Defect(
         "folder-in-the-way",
         "a folder in the place of the index is renamed over the damaged one, which works once",
         "livedex_daemon/index_file/opener.py",

@@ -78,6 +78,23 @@ def test_another_program_holds_the_lock(indexed: Client, tree: Tree, home: Home)
     assert indexed.call("index/audit", {})["differences"] == []
 
 
+def test_the_daemon_starts_while_another_program_holds_the_lock(
+    indexed: Client, tree: Tree, home: Home, daemon: Daemon
+) -> None:
+    daemon.stop()
+    with closing(sqlite3.connect(home.data / "index.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        tree.write("f0.txt", "changedword\n")
+        daemon.start()
+        with daemon.client() as client:
+            wait_until(lambda: "store_busy" in codes(client), PATIENT_S, what="the warning")
+            assert [root["path"] for root in client.call("roots/list")["roots"]] == [str(tree)]
+            assert_searched(client, "store_busy")
+    with daemon.client() as client:
+        wait_until(lambda: "store_busy" not in codes(client), PATIENT_S, what="health")
+        assert found(client, "changedword") == ["f0.txt"]
+
+
 @pytest.mark.parametrize(
     "call", [pytest.param("pread64", marks=needs_strace), pytest.param("fdatasync", marks=needs_strace)]
 )

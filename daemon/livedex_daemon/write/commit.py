@@ -183,7 +183,8 @@ class Committer:
         self._take_out(root, [row for row in rows if row.status == "indexed"])
         recorded = self._store.forgotten(root.id)
         freed = [path for path, digest in recorded if not self._forgotten.is_forgotten(root.path, path, digest)]
-        self._store.remove_files(root.id, freed)  # as new files they are read by the next walk
+        if freed:  # else nothing is written: a locked or read-only index is served as it is
+            self._store.remove_files(root.id, freed)  # as new files they are read by the next walk
 
     def settle_forgotten(self) -> None:
         """Take the record of forgotten files as complete: no root has a row of a file that it lacks."""
