@@ -89,6 +89,20 @@ DEFECTS = (
         f"{INSPECTOR}::test_a_path_is_looked_at_again_after_the_commit_of_its_removal",
     ),
     Defect(
+        "rows-below-a-file",
+        "what was just found in a folder that became a file or a link stays in the index until the next reconcile",
+        "livedex_daemon/write/inspector.py",
+        (("        if was_folder or changes.may_have_rows_below((root.id, path)):", "        if was_folder:"),),
+        f"{INSPECTOR}::test_a_file_in_the_place_of_a_folder_leaves_no_row_below_that_was_decided_before",
+    ),
+    Defect(
+        "rows-uncounted-after-a-drop",
+        "rows that come after others were dropped are not known to be below a folder",
+        "livedex_daemon/write/changes.py",
+        (("is_dropped(row)]\n        self._counted = 0", "is_dropped(row)]"),),
+        f"{INSPECTOR}::test_a_file_in_the_place_of_a_folder_leaves_no_row_below_that_was_decided_before",
+    ),
+    Defect(
         "rows-of-before-the-walk",
         "what another walk stores by the old rules, after a walk for the new ones began, stays in the index",
         "livedex_daemon/write/walk.py",

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Root, Roots
+from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.outcomes import (
     Failed,
     Gone,
@@ -25,7 +26,7 @@ from livedex_daemon.write.outcomes import (
     Waiting,
 )
 from livedex_daemon.write.search_priority import SearchPriority
-from livedex_daemon.write.walk import Changes, Work, bare_row
+from livedex_daemon.write.walk import Work, bare_row
 from livedex_indexing.child.code_version import failure_signature
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.settled import is_settled

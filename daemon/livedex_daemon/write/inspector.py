@@ -16,11 +16,12 @@ from livedex_daemon.watch.backlog import Backlog, Entry, Key, Mark
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Root
+from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.present_file import PresentFile, examine
 from livedex_daemon.write.read_errors import ReadErrors
 from livedex_daemon.write.second_look import denied_folder, is_gone, is_indexed_folder, may_list
-from livedex_daemon.write.walk import Changes, TreeWalk, WalkTools, Work
+from livedex_daemon.write.walk import TreeWalk, WalkTools, Work
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.listed_names import ListedNames, stat_as_listed
 from livedex_indexing.ignore import rules
@@ -147,10 +148,10 @@ class Inspector:
             self.finished.append(entry)
 
     def _inspect_file(self, root: Root, path: bytes, stat: Stat, entry: Entry) -> None:
-        row = self._store.file(root.id, path)
-        if row is None and self._store.folders_below(root.id, path):
+        row, changes = self._store.file(root.id, path), self.changes
+        was_folder = row is None and self._store.folders_below(root.id, path)
+        if was_folder or changes.may_have_rows_below((root.id, path)):
             self._drop_tree(root, path)
-        changes = self.changes
         rows, removed = len(changes.rows), len(changes.removed)
         if row is not None and (root.id, path) in self.unreadable:
             row = row._replace(settled=False)  # its state may be known: it is the bytes that could not be read
@@ -323,7 +324,7 @@ class Inspector:
 
         It looks at all of them: call it once for many paths.
         """
-        self.changes.rows = [row for row in self.changes.rows if row.root_id != root_id or not is_gone(row.path)]
+        self.changes.drop_rows(lambda row: row.root_id == root_id and is_gone(row.path))
         for key, work in self._busy.items():
             if key[0] == root_id and is_gone(key[1]):
                 work.cancelled = True

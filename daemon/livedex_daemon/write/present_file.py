@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from livedex_daemon.watch.backlog import Entry
 from livedex_daemon.watch.root_table import Root
+from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.reconcile import READ, Keep, Read, decide
-from livedex_daemon.write.walk import Changes, Work, bare_row
+from livedex_daemon.write.walk import Work, bare_row
 from livedex_indexing.model import FileRow, Stat
 
 

@@ -13,8 +13,9 @@ from collections.abc import Iterable
 from livedex_daemon.watch.backlog import Backlog, Entry, Key, Mark
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.watch.unreadable import UnreadablePaths
+from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.outcomes import Failed, Outcome, Unreadable
-from livedex_daemon.write.walk import Changes, TreeWalk, bare_row
+from livedex_daemon.write.walk import TreeWalk, bare_row
 from livedex_indexing.disk import tree
 from livedex_indexing.store.index_store import Store
 

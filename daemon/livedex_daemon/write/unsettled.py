@@ -11,7 +11,7 @@ from itertools import islice
 
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Roots
-from livedex_daemon.write.walk import Changes
+from livedex_daemon.write.changes import Changes
 from livedex_indexing.relpath import is_below, is_within
 
 

@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 
 from livedex_daemon.watch.backlog import SETTLE_S, Entry, Key
 from livedex_daemon.watch.root_table import Root
+from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.plan_check import PlanCheck
 from livedex_daemon.write.policy import Policy
 from livedex_daemon.write.reconcile import Keep, Read, decide, same_suffix
@@ -89,46 +90,6 @@ class Work:
     @property
     def path(self) -> bytes:
         return self.key[1]
-
-
-class Changes:
-    """The decisions that are not committed yet: removals first, then rows.
-
-    A newer look at a path that a removal ``covers`` must wait for the commit: it would compare the disk with rows that
-    are about to go, and keep a file that the removal then takes.
-    """
-
-    def __init__(self) -> None:
-        self.removed: list[Key] = []
-        self.removed_trees: list[Key] = []  # everything below the path, not the path itself
-        self.ignored: list[Key] = []  # with everything below: a rule ignores them now
-        self.rows: list[FileRow] = []
-        self._sizes = (0, 0, 0)  # the numbers of removals when these sets were made
-        self._files: set[Key] = set()
-        self._trees: set[Key] = set()
-
-    def __bool__(self) -> bool:
-        return bool(self.removed or self.removed_trees or self.ignored or self.rows)
-
-    def removals(self) -> tuple[int, int, int]:
-        """Return the number of removals of each kind."""
-        return len(self.removed), len(self.removed_trees), len(self.ignored)
-
-    def covers(self, key: Key) -> bool:
-        """Return True when a removal takes the row of ``key``."""
-        if self._sizes != self.removals():
-            self._sizes = self.removals()
-            self._files, self._trees = set(self.removed), {*self.removed_trees, *self.ignored}
-        if key in self._files:
-            return True
-        root_id, path = key
-        while self._trees:
-            if (root_id, path) in self._trees:
-                return True
-            if not path:
-                break
-            path = path.rpartition(b"/")[0]
-        return False
 
 
 def bare_row(root_id: int, path: bytes, stat: Stat | None, status: str, reason: str | None, now: float) -> FileRow:

@@ -11,10 +11,11 @@ import pytest
 from helpers.fakes import FakeForgottenFiles, online_root
 from livedex_daemon.watch.backlog import Entry
 from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.commit import Applied, Committer
 from livedex_daemon.write.outcomes import Failed, Known, Outcome, Result, Skipped
 from livedex_daemon.write.search_priority import SearchPriority
-from livedex_daemon.write.walk import Changes, Work
+from livedex_daemon.write.walk import Work
 from livedex_indexing.child.code_version import failure_signature
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings

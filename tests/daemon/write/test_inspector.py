@@ -14,8 +14,9 @@ from helpers.fakes import FakePool, FakePresence, FakeStore, FakeWatching, onlin
 from livedex_daemon.config.settings import RootConfig
 from livedex_daemon.watch.backlog import Backlog, Entry, Waiter
 from livedex_daemon.watch.root_table import Root
+from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.inspector import Inspector
-from livedex_daemon.write.walk import Changes, Work
+from livedex_daemon.write.walk import Work
 from livedex_indexing.disk import tree
 from livedex_indexing.ignore.external_files import Source
 from livedex_indexing.ignore.rules import RuleTree
@@ -81,6 +82,25 @@ def test_a_file_that_is_gone_leaves_no_row_that_was_decided_before(desk: Desk) -
     desk.inspector.depart()
     assert desk.inspector.changes.rows == [row(b"other.txt")]
     assert desk.inspector.changes.removed == [(1, b"f.txt")]
+
+
+@pytest.mark.parametrize("dropped_before", [False, True])
+def test_a_file_in_the_place_of_a_folder_leaves_no_row_below_that_was_decided_before(
+    desk: Desk, dropped_before: bool
+) -> None:
+    (desk.folder / "d").mkdir()
+    (desk.folder / "d" / "link").symlink_to("nowhere")
+    desk.inspect(b"d", tree=True)
+    if dropped_before:
+        desk.inspector.changes.rows = [row(b"x.txt"), row(b"y.txt")]
+        assert not desk.inspector.changes.may_have_rows_below((1, b"d"))
+        desk.inspector.changes.drop_rows(lambda each: True)
+    assert desk.inspector.walk_on()
+    assert [each.path for each in desk.inspector.changes.rows] == [b"d/link"]
+    (desk.folder / "d").rename(desk.folder.parent / "d")
+    (desk.folder / "d").symlink_to("nowhere")
+    desk.inspect(b"d")
+    assert [each.path for each in desk.inspector.changes.rows] == [b"d"]
 
 
 def test_a_path_is_looked_at_again_after_the_commit_of_its_removal(desk: Desk) -> None:

@@ -12,9 +12,10 @@ import pytest
 from helpers.fakes import FakeRows, online_root
 from helpers.support import Tree
 from livedex_daemon.watch.backlog import Backlog, Entry
+from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.outcomes import Failed, Gone, Known, Outcome, Result, Skipped
 from livedex_daemon.write.policy import Policy
-from livedex_daemon.write.walk import Changes, TreeWalk, WalkTools, Work, bare_row
+from livedex_daemon.write.walk import TreeWalk, WalkTools, Work, bare_row
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.model import FileRow, Stat
 

@@ -7,8 +7,8 @@ import pytest
 from helpers.fakes import online_root
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.unsettled import UnsettledFiles
-from livedex_daemon.write.walk import Changes
 
 HOT: set[Key] = {(1, b"a"), (1, b"d/a"), (1, b"d/e/b"), (1, b"da"), (2, b"a")}
 ROOTS = Roots([online_root(b"/r", 1), online_root(b"/s", 2)])

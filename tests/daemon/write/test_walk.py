@@ -12,8 +12,9 @@ from helpers.fakes import FakeRows
 from livedex_daemon.config.settings import RootConfig
 from livedex_daemon.watch.backlog import Entry
 from livedex_daemon.watch.root_table import Root
+from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.policy import Policy
-from livedex_daemon.write.walk import Changes, TreeWalk, WalkTools
+from livedex_daemon.write.walk import TreeWalk, WalkTools
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow
