@@ -10,6 +10,13 @@ PASSAGES = "tests/indexing/search/test_passages.py"
 
 DEFECTS = (
     Defect(
+        "words-of-a-name-alone",
+        "a file whose text has none of the words is worth less for its name than one that has any of them",
+        "livedex_indexing/rank/score.py",
+        (("self._weights[0] * _bm25(in_name, self._idfs, K1)", "0.0"),),
+        "tests/indexing/rank/test_score.py::test_a_word_of_the_name_counts_where_the_text_has_no_word",
+    ),
+    Defect(
         "question-for-a-name",
         "`where is runTask defined` finds what mentions the name",
         "livedex_indexing/rank/name_places.py",

@@ -264,15 +264,16 @@ class _Scale:
         occurrences = [sum(map(bool, counts)) for counts in zip(*pairs, strict=True)]
         self._pairs = [idf_of(count, features.chunks) for count in occurrences]
 
+    def without_words(self, chunk_id: int | None, in_name: Sequence[float]) -> tuple[float, ...]:
+        """Return the weighted parts of a chunk without the words; None: of a file whose chunks are not examined."""
+        words = self._weights[0] * _bm25(in_name, self._idfs, K1)
+        typed = self._weights[-2] * self._typed.get(chunk_id, 0.0) if chunk_id else 0.0
+        return words, *repeat(0.0, _OF_CHUNKS - 3), typed, self.similar(chunk_id)
+
     def parts(self, chunk_id: int, content_id: int, in_name: Sequence[float]) -> tuple[float, ...]:
         """Return the weighted parts of a chunk."""
-        row = self._rows.get(chunk_id)
-        if row is None:
-            return (
-                *repeat(0.0, _OF_CHUNKS - 2),
-                self._weights[-2] * self._typed.get(chunk_id, 0.0),
-                self.similar(chunk_id),
-            )
+        if (row := self._rows.get(chunk_id)) is None:
+            return self.without_words(chunk_id, in_name)
         norm = K1 * (1 - B + B * row.length / (self._usual * self._lengths.get(chunk_id, 1.0)))
         counts = _sums(row.counts, in_name) if in_name else row.counts
         words = written = every = 0.0
@@ -295,7 +296,7 @@ class _Scale:
         return (*map(mul, self._weights, of_text), self.similar(chunk_id))
 
     def similar(self, chunk_id: int | None) -> float:
-        """Return the weighted cosine of a chunk; None: of a file whose chunks are not examined."""
+        """Return the weighted cosine of a chunk."""
         if not self._similar:
             return 0.0
         return self._weights[-1] * self._similar * self._cosines.of(chunk_id)
@@ -350,8 +351,7 @@ def _rank_one(content_id: int, ids: Sequence[int], copies: Sequence[Copy], scale
         best, of_name = min(((copy, scale.of_copy(copy)) for copy in copies), key=_place_of_copy)
     of_copy = (*of_name, scale.short(best.chunks), scale.cover(ids, content_id, best))
     if not ids:
-        nothing = (*repeat(0.0, _OF_CHUNKS - 1), scale.similar(None), 0.0)
-        return _ranked(content_id, best, nothing + of_copy, scale, ())
+        return _ranked(content_id, best, (*scale.without_words(None, best.counts), 0.0, *of_copy), scale, ())
     if len(ids) == 1:
         (chunk_id,) = ids
         only = scale.parts(chunk_id, content_id, best.counts)

@@ -187,6 +187,12 @@ def test_a_word_of_the_name_counts_as_one_of_the_text() -> None:
     assert file.score == pytest.approx(bm25(2, 2.0) + SHORT)
 
 
+def test_a_word_of_the_name_counts_where_the_text_has_no_word() -> None:
+    named = copy(b"f")._replace(counts=[1])
+    (file,) = rank_files(features({}), {}, {7: [named]}, total=1.0)
+    assert file.parts[0] == pytest.approx(bm25(1, 2.0))
+
+
 def test_the_copy_that_scores_best_represents_a_content_then_the_shortest_path() -> None:
     copies = [copy(b"longest", 0.0), copy(b"bb", 1.0), copy(b"a", 1.0), copy(b"c", 0.5)]
     (file,) = rank_files(features({1: row(1)}), {1: 7}, {7: copies}, total=1.0)
