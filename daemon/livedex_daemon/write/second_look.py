@@ -36,6 +36,17 @@ def may_list(root: Root, path: bytes) -> bool:
     return True
 
 
+def is_hidden(root: Root, path: bytes) -> bool:
+    """Return True if a folder above ``path`` may not be entered."""
+    try:
+        tree.stat(root.path, path)
+    except tree.Denied:
+        return True
+    except tree.ReadFailed:
+        pass
+    return False
+
+
 def denied_folder(root: Root, path: bytes) -> bytes:
     """Return the topmost folder above ``path`` that may not be entered. Raises ReadFailed."""
     while path:

@@ -20,6 +20,7 @@ from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.plan_check import PlanCheck
 from livedex_daemon.write.policy import Policy
 from livedex_daemon.write.reconcile import Keep, Read, decide, same_suffix
+from livedex_daemon.write.second_look import is_hidden
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.listed_names import stat_as_listed
 from livedex_indexing.disk.mounts import mount_kind
@@ -194,6 +195,8 @@ class TreeWalk:
     def _leave_denied(self, path: bytes, changes: Changes) -> None:
         """Say that the folder may not be read, and serve nothing of it."""
         self.denied.append(path)
+        if path == self.path and is_hidden(self.root, path):
+            return  # the folder above says so for all that is in it
         row = self._rows.file(self.root.id, path)
         if row is None or row.reason != "denied":
             changes.removed_trees.append((self.root.id, path))

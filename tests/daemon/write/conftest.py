@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.inspection_desk import Desk
 from helpers.pool_parts import real_root
 from livedex_daemon.watch.root_table import Root
 from livedex_indexing.store.forgotten_files import ForgottenFiles
@@ -29,3 +30,10 @@ def marks(tmp_path: Path) -> Iterator[ForgottenFiles]:
     made = ForgottenFiles(str(tmp_path / "forgotten.db"))
     yield made
     made.close()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = Desk(tmp_path)
+    yield made
+    made.store.close()

@@ -1,0 +1,131 @@
+"""What the system cannot say of a path, or may not, is no decision about it."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import pytest
+
+from helpers.inspection_desk import Desk, row
+
+
+def fail(monkeypatch: pytest.MonkeyPatch, name: str, code: int) -> None:
+    def failing(*_args: object, **_named: object) -> object:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, name, failing)
+
+
+def test_a_file_that_cannot_be_described_keeps_its_row(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.store.put_files([row(b"f.txt")])
+    with monkeypatch.context() as patch:
+        fail(patch, "stat", errno.EIO)
+        entry = desk.inspect(b"f.txt")
+    desk.inspector.depart()
+    assert desk.inspector.finished == [entry] and not desk.inspector.changes
+    assert desk.inspector.unreadable.open == {(1, b"f.txt")}
+
+
+def test_a_folder_that_cannot_be_listed_keeps_all_that_is_in_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.store.put_files([row(b"d/f.txt"), row(b"d/e/g.txt")])
+    (desk.folder / "d/e").mkdir(parents=True)
+    with monkeypatch.context() as patch:
+        fail(patch, "scandir", errno.EMFILE)
+        desk.inspect(b"d", tree=True)
+        while desk.inspector.walk_on():  # a walk pauses while the machine is busy
+            pass
+    assert not desk.inspector.changes and (1, b"d") in desk.inspector.unreadable.open
+    desk.inspect(b"d", tree=True)
+    while desk.inspector.walk_on():
+        pass
+    assert desk.inspector.unreadable.open, "listed, but nothing of it is committed"
+    desk.commit()
+    assert not desk.inspector.unreadable.open
+
+
+def test_a_walk_that_outlives_its_root_reports_no_error(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The removal of the root has dropped its errors: one recorded later would stay together with ``missing``."""
+    desk.inspect(b"", tree=True)
+    with monkeypatch.context() as patch:
+        fail(patch, "scandir", errno.EIO)
+        desk.root.state = "missing"
+        assert desk.inspector.walk_on()
+    assert not desk.inspector.unreadable.open and not desk.inspector.changes
+
+
+def test_a_look_before_a_failure_does_not_prove_that_a_folder_can_be_read(desk: Desk) -> None:
+    (desk.folder / "d").mkdir()
+    desk.inspect(b"d", tree=True)
+    desk.inspector.unreadable.failed((1, b"d"), errno.EIO, tree=True)  # another inspection, which finds more to do
+    assert desk.inspector.walk_on()
+    desk.commit()
+    assert desk.inspector.unreadable.open == {(1, b"d")}
+
+
+def test_an_unreadable_file_that_is_ignored_now_is_in_doubt_until_that_is_committed(desk: Desk) -> None:
+    desk.store.put_files([row(b"f.txt")])
+    (desk.folder / "f.txt").touch()
+    desk.inspector.unreadable.failed((1, b"f.txt"), errno.EIO)
+    (desk.folder / ".gitignore").write_text("f.txt\n")
+    desk.inspect(b"f.txt")
+    assert desk.inspector.changes.ignored and desk.inspector.unreadable.open
+    desk.commit()
+    assert not desk.inspector.unreadable.open
+
+
+def test_a_missing_file_is_not_removed_while_a_second_look_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.store.put_files([row(b"f.txt")])
+    desk.inspect(b"f.txt")
+    with monkeypatch.context() as patch:
+        fail(patch, "stat", errno.EIO)
+        desk.inspector.depart()
+    assert not desk.inspector.changes and desk.backlog.pending([(1, b"f.txt")]) == 1
+
+
+def test_an_unknown_rule_lets_nothing_in(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While an ignore file cannot be read, it is unknown what it excludes."""
+    (desk.folder / "d").mkdir()
+    (desk.folder / "d/.gitignore").write_text("private.txt\n")
+    (desk.folder / "d/private.txt").write_text("p")
+    with monkeypatch.context() as patch:
+        fail(patch, "pread", errno.EIO)
+        desk.inspect(b"d", tree=True)
+        assert desk.inspector.walk_on()
+    assert not desk.inspector.changes and (1, b"d") in desk.inspector.unreadable.open
+
+
+def test_a_folder_in_one_that_denies_access_has_no_row(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    (desk.folder / "d" / "e").mkdir(parents=True)
+    real = os.open
+
+    def deny(path: bytes, *args: int, **named: int) -> int:
+        if path == b"d":
+            raise PermissionError(errno.EACCES, "no")
+        return real(path, *args, **named)
+
+    desk.inspect(b"d/e", tree=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", deny)
+        assert desk.inspector.walk_on()
+    assert desk.inspector.changes.rows == []
+
+
+def test_the_folder_that_denies_access_is_named_for_what_is_in_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.store.put_files([row(b"d/f.txt")])
+    (desk.folder / "d").mkdir()
+    real = os.open
+
+    def deny(path: bytes, *args: int, **named: int) -> int:
+        if path == b"d":
+            raise PermissionError(errno.EACCES, "no")
+        return real(path, *args, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", deny)
+        desk.inspect(b"d/f.txt")
+        assert not desk.inspector.finished, "its entry waits for the walk"
+        assert desk.inspector.walk_on()
+    (denied,) = desk.inspector.changes.rows
+    assert (denied.path, denied.status, denied.reason) == (b"d", "failed", "denied")
+    assert desk.inspector.changes.removed_trees == [(1, b"d")] and (1, b"d") in desk.inspector.unreadable.denied
