@@ -6,6 +6,7 @@ that handled it failed. No error ends a thread; one that ended all the same is r
 
 from __future__ import annotations
 
+import errno
 import logging
 import threading
 import time
@@ -16,7 +17,7 @@ from itertools import accumulate
 from livedex_daemon.write.chunk_health import ChunkHealth, WorkerFault
 from livedex_daemon.write.file_reading import FileReader
 from livedex_daemon.write.outcome_queue import OutcomeQueue
-from livedex_daemon.write.outcomes import Failed, Job, Outcome
+from livedex_daemon.write.outcomes import OUT_OF_MEMORY, Failed, Job, Outcome, Unreadable
 from livedex_daemon.write.pipeline_faults import PipelineFaults
 from livedex_daemon.write.policy import Policy
 from livedex_daemon.write.pool_threads import PoolThreads, Role
@@ -189,18 +190,20 @@ class Pool:
             self._handle(unanswered, role, slot)
         except BaseException as error:
             log.exception("pool_step_failed")
-            self._retry_unanswered(list(unanswered), type(error).__name__, self._queue(role))
+            self._retry_unanswered(list(unanswered), error, self._queue(role))
             slot.close()  # its child may be in the middle of an answer
             if not isinstance(error, Exception):
                 raise
 
-    def _retry_unanswered(self, works: list[Work], error: str, queue: deque[Work]) -> None:
+    def _retry_unanswered(self, works: list[Work], error: BaseException, queue: deque[Work]) -> None:
         """Try each work of a failed step once more, alone; a step that fails again is that file's failure."""
         again = [work for work in works if not work.alone]
         for work in again:
             work.alone = True
         self._requeue(again, queue)
-        self._outcomes.put([Outcome(work, Failed("read", error)) for work in works if work not in again])
+        lacks_memory = isinstance(error, OUT_OF_MEMORY)
+        result = Unreadable(errno.ENOMEM) if lacks_memory else Failed("read", type(error).__name__)
+        self._outcomes.put([Outcome(work, result) for work in works if work not in again])
 
     def _queue(self, role: Role) -> deque[Work]:
         return self._bulk if role == "bulk" else self._edits

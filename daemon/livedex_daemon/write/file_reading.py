@@ -5,6 +5,7 @@ Invariant: it never raises; whatever goes wrong with a file is that file's outco
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import logging
 import time
@@ -12,7 +13,18 @@ from collections.abc import Callable
 
 from livedex_daemon.documents.conversions import Conversions
 from livedex_daemon.write.crashes import Crashes
-from livedex_daemon.write.outcomes import Failed, Gone, Job, Known, Outcome, Skipped, Unreadable, Unsettled, Waiting
+from livedex_daemon.write.outcomes import (
+    OUT_OF_MEMORY,
+    Failed,
+    Gone,
+    Job,
+    Known,
+    Outcome,
+    Skipped,
+    Unreadable,
+    Unsettled,
+    Waiting,
+)  # fmt: skip
 from livedex_daemon.write.policy import Policy
 from livedex_daemon.write.walk import Work
 from livedex_indexing.child.code_version import failure_signature
@@ -57,6 +69,8 @@ class FileReader:
                 return Outcome(work, Failed("quarantined", AVOIDED), tree.stat(work.root.path, work.path))
             with self._crashes.reading(path):
                 return self._read(work, policy)
+        except OUT_OF_MEMORY:
+            return Outcome(work, Unreadable(errno.ENOMEM))
         except Exception as error:  # one file must never end the thread that all other files need
             log.exception("read_failed")
             return Outcome(work, Failed("read", type(error).__name__))

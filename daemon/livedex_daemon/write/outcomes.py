@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+import apsw
 import msgspec
 
 from livedex_daemon.watch.backlog import SETTLE_S
@@ -22,6 +23,9 @@ class Gone(NamedTuple):
 
 class Unsettled(NamedTuple):
     """The file changed while it was read."""
+
+
+OUT_OF_MEMORY = (MemoryError, apsw.NoMemError)  # says nothing of the file that was being read
 
 
 class Unreadable(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import threading
@@ -18,7 +19,7 @@ from livedex_daemon.write import chunk_pool, worker_slot
 from livedex_daemon.write.chunk_health import WorkerFault
 from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.file_reading import FileReader
-from livedex_daemon.write.outcomes import Failed, Gone, NoWorker, Outcome, Skipped
+from livedex_daemon.write.outcomes import Failed, Gone, NoWorker, Outcome, Skipped, Unreadable
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
@@ -249,6 +250,8 @@ class Faulty(ChunkProcess):
     def chunk(self, jobs: Sequence[ChunkJob], timeout_s: float) -> list[ChunkedContent | ChunkFailure]:
         if any(b"faulty" in job.data for job in jobs):
             raise ValueError
+        if any(b"memory" in job.data for job in jobs):
+            raise MemoryError
         return super().chunk(jobs, timeout_s)
 
 
@@ -259,11 +262,12 @@ def test_an_error_of_a_step_loses_no_work_and_ends_no_thread(
     monkeypatch.setattr(worker_slot, "ChunkProcess", Faulty)
     names = [f"f{number}.txt" for number in range(12)]
     for name in names:
-        (folder / name).write_text("faulty\n" if name == "f5.txt" else f"fine {name}\n")
+        (folder / name).write_text({"f5.txt": "faulty\n", "f7.txt": "memory\n"}.get(name, f"fine {name}\n"))
     pool = make()
     pool.submit(works(root, *names), bulk=bulk)
     found = outcomes(pool, len(names))
     assert found.pop("f5.txt").result == Failed("read", "ValueError")
+    assert found.pop("f7.txt").result == Unreadable(errno.ENOMEM), "the system's error is not the file's"
     assert all(isinstance(outcome.result, ChunkedContent) for outcome in found.values())
     assert pool.threads_alive
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from pathlib import Path
 
+import apsw
 import pytest
 
 from helpers.pool_parts import POLICY, works
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.crashes import Crashes
 from livedex_daemon.write.file_reading import AVOIDED, FileReader
-from livedex_daemon.write.outcomes import Failed, Gone, Job, Known, Outcome, Skipped
+from livedex_daemon.write.outcomes import Failed, Gone, Job, Known, Outcome, Skipped, Unreadable
 from livedex_daemon.write.walk import bare_row
 from livedex_indexing.child import code_version
 from livedex_indexing.chunk import chunk_plan
@@ -54,6 +56,17 @@ def test_a_work_knows_when_its_last_reading_began(root: Root, folder: Path, mark
         before = time.time()
         FileReader(unknown, marks).classify(work, POLICY)
         assert before <= work.read_at <= time.time()
+
+
+@pytest.mark.parametrize("error", [MemoryError, apsw.NoMemError])
+def test_a_lack_of_memory_is_not_the_error_of_the_file(
+    root: Root, folder: Path, marks: ForgottenFiles, error: type[Exception]
+) -> None:
+    def known(_hash: bytes, _signature: bytes) -> bool:
+        raise error
+
+    (folder / "a.txt").write_text("words\n")
+    assert outcome(FileReader(known, marks), root, "a.txt") == Unreadable(errno.ENOMEM)
 
 
 def test_what_is_no_text_is_an_outcome(root: Root, folder: Path, marks: ForgottenFiles) -> None:
