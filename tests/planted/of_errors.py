@@ -5,7 +5,7 @@ from __future__ import annotations
 from planted.defect import Defect
 
 TREE = "tests/indexing/disk/test_tree_errors.py"
-INSPECTOR = "tests/daemon/write/test_inspector.py"
+INSPECTOR = "tests/daemon/write/test_inspector_errors.py"
 UNREADABLE = "tests/daemon/watch/test_unreadable.py"
 PRESENCE = "tests/daemon/watch/test_root_presence.py"
 SYSTEM = "tests/system/test_read_errors.py"
@@ -19,8 +19,29 @@ DEFECTS = (
         f"{TREE}::test_no_other_error_does",
     ),
     Defect(
+        "lost-share-is-absence",
+        "files of a share that says ESTALE of everything leave the index, and come back with the next reconcile",
+        "livedex_indexing/disk/tree.py",
+        (("_GONE = frozenset((errno.ENOENT,", "_GONE = frozenset((errno.ESTALE, errno.ENOENT,"),),
+        f"{TREE}::test_a_stale_handle_is_looked_at_twice",
+    ),
+    Defect(
+        "memory-is-the-file-s-fault",
+        "a file that is read while memory is short is left out of the index, and a search says that it is fresh",
+        "livedex_daemon/write/file_reading.py",
+        (("        except OUT_OF_MEMORY:", "        except KeyboardInterrupt:"),),
+        "tests/daemon/write/test_file_reading.py::test_a_lack_of_memory_is_not_the_error_of_the_file",
+    ),
+    Defect(
+        "denied-twice",
+        "a folder in one that may not be entered is listed as failed, too, until the permission returns",
+        "livedex_daemon/write/walk.py",
+        (("        if path == self.path and is_hidden(self.root, path):", "        if False:"),),
+        f"{INSPECTOR}::test_a_folder_in_one_that_denies_access_has_no_row",
+    ),
+    Defect(
         "stale-handle-believed",
-        "a stale handle counts as gone without a second look",
+        "a stale handle is not looked at again, though its file is there",
         "livedex_indexing/disk/tree.py",
         (("        if error.errno != errno.ESTALE:\n", "        if True:\n"),),
         f"{TREE}::test_a_stale_handle_is_looked_at_twice",

@@ -44,7 +44,7 @@ if "livedex_daemon" in sys.orig_argv:
 # The permitted warnings while a call fails; any other would be false or unclear.
 SAID = {"disk_full", "backend_unavailable", "store_busy", "index_rebuilding"}
 SAID |= {"watch_limit", "files_failed", "read_errors", "root_denied", "root_missing", "ignore_file"}
-GONE = {"ENOENT", "ESTALE"}  # where the system itself reports that a file is gone
+GONE = {"ENOENT"}  # where the system itself reports that a file is gone
 
 INDEX, TREE = "index", "tree"
 CALLS = {  # and on whose paths

@@ -25,7 +25,7 @@ from livedex_indexing.relpath import absolute
 # O_NONBLOCK: a pipe that replaced the file after the check must not block us.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 # No entry can have a name that is too long. All other errors say nothing about whether the entry exists.
-_GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ESTALE))
+_GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG))
 _DENIED = frozenset((errno.EACCES, errno.EPERM))
 # Two writes inside one tick of the filesystem's clock (up to 10 ms; coarser on a loaded machine) leave the same times
 # behind: a file that changed within this time is read twice and compared.
@@ -107,12 +107,15 @@ class Snapshot(NamedTuple):
 
 
 def is_gone(error: OSError) -> bool:
-    """Return True if the error means that there is no such entry. An ESTALE does only after `retry_stale`."""
+    """Return True if the error means that there is no such entry."""
     return error.errno in _GONE
 
 
 def retry_stale(read: Callable[[], T]) -> T:
-    """Return what ``read`` returns, and call it again after ESTALE: a share says so of a file that was replaced."""
+    """Return what ``read`` returns, and call it again after ESTALE: a share says so of a file that was replaced.
+
+    A share whose export is gone says so of everything, again and again.
+    """
     try:
         return read()
     except OSError as error:
