@@ -39,7 +39,7 @@ from livedex_indexing.search.search_answer import LATE_WARNING, SearchAnswer
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, translated
 from livedex_indexing.store.read_pool import PoolClosed, Reader
-from livedex_ipc.errors import OutsideRoots, TimedOut
+from livedex_ipc.errors import OutsideRoots, TimedOut, Unavailable
 from livedex_ipc.methods import path_bytes, paths_bytes
 from livedex_ipc.request_params import FileListParams, FilterParams, SearchParams
 from livedex_ipc.server.rpc_server import Call, Handler
@@ -48,6 +48,7 @@ from livedex_ipc.wire_results import AnswerWarning, DocumentsPending, SearchResu
 log = logging.getLogger(__name__)
 
 _OF_SEARCH = {"embedder_unavailable", "backend_unavailable", "knowledge_unavailable"}
+START_S = 10.0  # a request that needs the roots waits so long for a daemon that starts
 UNSETTLED_ROUNDS = 3  # at least, to ask again about files that changed between the wait and the read
 
 T = TypeVar("T")
@@ -259,6 +260,14 @@ class FreshReads:
     def root_paths(self) -> dict[int, bytes]:
         return self._roots.paths()
 
+    async def roots_known(self) -> None:
+        """Wait until the daemon that starts knows its roots. Raise Unavailable if that takes too long."""
+        if not self.freshness.begun.is_set():
+            try:
+                await asyncio.wait_for(self.freshness.begun.wait(), START_S)
+            except TimeoutError:
+                raise Unavailable("the daemon is starting and does not know its roots yet: ask again") from None
+
     async def request(self, params: FilterParams) -> tuple[SearchRequest, list[bytes] | None]:
         """Return the request of checked search params and the real paths that it is limited to. Raise OutsideRoots."""
         root_ids = tuple([(await self.root_at(path, "roots")).id for path in paths_bytes(params, "roots") or ()])
@@ -283,6 +292,7 @@ class FreshReads:
         For a symbolic link, use the target if a root contains it, else the link itself. So a path outside all roots by
         its name is looked up too: a link in it may lead into a root.
         """
+        await self.roots_known()
         roots = self.root_paths()
 
         def look(lookup: Lookup) -> tuple[bytes, list[Place]]:
@@ -297,6 +307,7 @@ class FreshReads:
 
     async def root_at(self, path: bytes, field: str) -> Root:
         """Return the root of this path. Raise OutsideRoots, which names the param ``field``, if it is none."""
+        await self.roots_known()
         root = self._roots.by_path(await self.lookups.run(path, lambda lookup: lookup.real(path)))
         if root is None:
             raise OutsideRoots(

@@ -341,6 +341,7 @@ class FileMethods:
             here = lookup.entry(path)
             return here if self._roots.locate(here) is not None else lookup.real(path)
 
+        await self._reads.roots_known()
         return await self._reads.lookups.run(path, look)
 
     async def _explain(self, root: Root, relative: bytes, timing: Timing) -> PathExplanation:
