@@ -18,6 +18,13 @@ DEFECTS: tuple[Defect, ...] = (
         f"{BUDGET}::test_no_answer_is_longer_than_its_budget",
     ),
     Defect(
+        "unindexed-folder-widens-a-symbol-search",
+        "one folder of an editor's workspace that is not indexed makes its search one of all indexed folders",
+        "livedex_ipc/lsp/lsp_stdio.py",
+        (("if self._is_indexed(folder)) if len(folders) > 1 else ()", "if False)"),),
+        "tests/ipc/lsp/test_lsp_stdio.py::test_a_folder_of_the_workspace_that_is_not_indexed_does_not_widen_the_search",
+    ),
+    Defect(
         "next-page-skips-hits",
         "hits that did not fit are on no page",
         "livedex_ipc/mcp/answer_budget.py",

@@ -12,7 +12,8 @@ import sys
 import threading
 from binascii import b2a_base64
 from collections import deque
-from typing import BinaryIO
+from collections.abc import Mapping
+from typing import Any, BinaryIO
 
 from livedex_ipc.client import Client, connect_known
 from livedex_ipc.errors import LivedexError, OutsideRoots, ParseError, Unavailable
@@ -143,26 +144,35 @@ class Server:
             return refusal(wanted.id, FAILED, f"a fault of livedex itself: {type(error).__name__}")
 
     def _symbols(self, query: str) -> list[dict[str, object]]:
-        """Search as the user types; in the workspace where it is indexed, else everywhere. Raise LivedexError."""
-        params: dict[str, object] = {"query": query, "limit": MOST_SYMBOLS, "typing": True}
+        """Search as the user types; in the indexed folders of the workspace, else everywhere. Raise LivedexError."""
         folders = self._protocol.folders
-        if folders:
-            try:
-                return self._search({**params, **_paths(folders)})
-            except OutsideRoots:
-                pass
-        return self._search(params)
-
-    def _search(self, params: dict[str, object]) -> list[dict[str, object]]:
-        """Search; once more if the connection is lost, since the daemon may have been restarted."""
         try:
-            result = self._connected().call("search", params, timeout_s=ANSWER_S)
+            return self._search(query, folders)
+        except OutsideRoots:
+            indexed = tuple(folder for folder in folders if self._is_indexed(folder)) if len(folders) > 1 else ()
+            return self._search(query, indexed)
+
+    def _search(self, query: str, folders: tuple[bytes, ...]) -> list[dict[str, object]]:
+        """``folders``: none for all. Raise OutsideRoots if one of them is not indexed."""
+        params = {"query": query, "limit": MOST_SYMBOLS, "typing": True, **_paths(folders)}
+        return symbols(self._call("search", params)["hits"], self._protocol.encoding)
+
+    def _is_indexed(self, folder: bytes) -> bool:
+        try:
+            self._call("files/list", {**_paths((folder,)), "limit": 1, "fresh": False})
+        except OutsideRoots:
+            return False
+        return True
+
+    def _call(self, method: str, params: Mapping[str, object]) -> Any:
+        """Call a method; once more if the connection is lost, since the daemon may have been restarted."""
+        try:
+            return self._connected().call(method, params, timeout_s=ANSWER_S)
         except Unavailable as error:
             self._disconnect()
             if not isinstance(error.__cause__, OSError) or self._cancelled:
                 raise
-            result = self._connected().call("search", params, timeout_s=ANSWER_S)
-        return symbols(result["hits"], self._protocol.encoding)
+            return self._connected().call(method, params, timeout_s=ANSWER_S)
 
     def _connected(self) -> Client:
         client = self._client or connect_known()

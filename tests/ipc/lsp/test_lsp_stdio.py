@@ -98,6 +98,20 @@ def test_a_workspace_outside_of_the_index_searches_everything(
     assert editor.names("lease") == ["a lease"]
 
 
+def test_a_folder_of_the_workspace_that_is_not_indexed_does_not_widen_the_search(
+    daemon: Daemon, tree: Tree, editor: Editor, tmp_path: Path
+) -> None:
+    tree.write("a.md", "a lease\n")
+    other = Tree(tmp_path / "other")
+    other.write("b.md", "another lease\n")
+    with daemon.client() as client:
+        add_root(client, tree)
+        add_root(client, other)
+    folders = [{"uri": path.as_uri(), "name": path.name} for path in (tmp_path / "elsewhere", tree.path)]
+    editor.ask("initialize", workspaceFolders=folders)
+    assert editor.names("lease") == ["a lease"]
+
+
 def test_it_goes_on_after_the_daemon_was_killed(daemon: Daemon, tree: Tree, editor: Editor) -> None:
     tree.write("a.md", "a lease\n")
     with daemon.client() as client:
