@@ -89,6 +89,8 @@ class FileReader:
         except tree.TooLarge as fault:
             return Outcome(work, Skipped("too_large"), fault.stat)
         except tree.NotRegular as fault:
+            if fault.kind == "folder":  # no file is there; the folder is an entry of its own
+                return Outcome(work, Gone())
             return Outcome(work, Skipped("symlink" if fault.kind == "symlink" else "special"))
         except tree.ReadFailed as fault:
             return Outcome(work, Unreadable(fault.errno))

@@ -80,6 +80,8 @@ def test_what_is_no_text_is_an_outcome(root: Root, folder: Path, marks: Forgotte
     assert outcome(reader, root, "pipe") == Skipped("special")
     assert outcome(reader, root, "link") == Skipped("symlink")
     assert outcome(reader, root, "gone.txt") == Gone()
+    (folder / "folder.txt").mkdir()
+    assert outcome(reader, root, "folder.txt") == Gone(), "a walk may have stored already what is in it"
     assert reader.files_read == 1
 
 
