@@ -86,6 +86,8 @@ class Reader:
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a statement. Raises DeadlinePassed, Cancelled or an error from `translated`."""
+        if self._cancelled():  # SQLite does not ask during a short statement, nor FTS5 while it gathers a beginning
+            raise Cancelled("the search was cancelled")
         try:
             return fetch(self.db, sql, values)
         except apsw.Error:  # a context manager costs as much as a short statement

@@ -38,3 +38,12 @@ def test_a_snapshot_that_begins_too_late_ends_as_cancelled(pool: ReadPool) -> No
     for _ in range(OFTEN):
         with suppress(Cancelled), pool.connection(cancelled=lambda: True) as reader, reader.snapshot():
             reader.check()
+
+
+def test_a_cancelled_search_runs_no_further_statement_however_short(pool: ReadPool) -> None:
+    cancelled = threading.Event()
+    with pool.connection(cancelled=cancelled.is_set) as reader, reader.snapshot():
+        assert reader.one(COUNT) == 0
+        cancelled.set()
+        with pytest.raises(Cancelled), reader.without_deadline():
+            reader.one(COUNT)
