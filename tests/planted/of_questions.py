@@ -155,6 +155,13 @@ DEFECTS = (
         "tests/indexing/store/test_read_pool.py::test_a_cancelled_search_runs_no_further_statement_however_short",
     ),
     Defect(
+        "rare-word-next-to-a-beginning",
+        "while a word is being typed, what has only another rare word of the query is not found",
+        "livedex_indexing/rank/postings.py",
+        (("return all(term.tokens in begun", "return any(term.tokens in begun"),),
+        "tests/indexing/rank/test_postings.py::test_another_rare_word_than_the_one_begun_is_looked_for_alone",
+    ),
+    Defect(
         "paragraph-not-read",
         "words that are near each other in two paragraphs come before the paragraph that has them",
         "livedex_indexing/rank/passages.py",

@@ -175,13 +175,19 @@ def _top_with_rare(
     The rows are queried once with the common words and once without, so that an expression names each word once: FTS5
     reads all rows of each word named and counts a word twice that is named twice. (With the rare words alone the
     quality drops by .03: ranking.md.) If a single word has more rows than the budget, rows with that word alone are
-    added only where the others are too few.
+    added only where the others are too few. There are none where a common word is the beginning of each.
     """
     both = top(f"({match_any(rare)}) AND ({match_any(common)})") if common else {}
-    if len(both) >= LIST_ROWS and rows_of(rare[0]) > ROW_BUDGET:
+    if (len(both) >= LIST_ROWS and rows_of(rare[0]) > ROW_BUDGET) or _begin_in(rare, common):
         return both
     scores = top(match_any(rare)) | both
     return dict(sorted(scores.items(), key=itemgetter(1), reverse=True)[:LIST_ROWS])
+
+
+def _begin_in(rare: Sequence[QueryTerm], common: Sequence[QueryTerm]) -> bool:
+    """Whether each row with a rare word has a common one too: its beginning."""
+    begun = {term.tokens for term in common if term.prefix}
+    return all(term.tokens in begun for term in rare)
 
 
 def _budget(

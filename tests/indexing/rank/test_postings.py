@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from helpers.indexed_folder import Indexed
+from helpers.indexed_folder import Indexed, expressions
 from livedex_indexing.model import Query
 from livedex_indexing.query.filters import build_filters, resolve_filters
 from livedex_indexing.query.query_compiler import compile_query
@@ -36,8 +36,8 @@ def many(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> Indexed:
     return index
 
 
-def proposed(index: Indexed, reader: Reader, text: str) -> dict[int, float]:
-    query = Query(text)
+def proposed(index: Indexed, reader: Reader, text: str, *, typing: bool = False) -> dict[int, float]:
+    query = Query(text, unfinished=typing)
     resolved = resolve_filters(reader, build_filters(reader, query, index.roots, None), 0)
     return postings.collect(reader, compile_query(reader, query, WordCounts(0)), resolved).chunks
 
@@ -81,3 +81,25 @@ def test_a_word_over_the_budget_is_asked_for_alone_only_where_too_few_rows_have_
         assert list(proposed(many, reader, "lemur river meadow")) == with_both
         monkeypatch.setattr(postings, "LIST_ROWS", len(with_it))
         assert proposed(many, reader, "lemur river meadow").keys() == with_it.keys()
+
+
+def test_a_word_and_its_beginning_are_walked_along_once(many: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    with many.pool.connection() as reader:
+        (word,) = terms(reader, "okapi")
+        monkeypatch.setattr(postings, "ROW_BUDGET", word.rows)
+        best = reader.rows(_SCORED, ('"okapi" AND "okapi" *',))[:BEST]
+        searched = expressions(monkeypatch)
+        assert proposed(many, reader, "okapi", typing=True) == pytest.approx(dict(best))
+    assert '("okapi") AND ("okapi" *)' in searched
+    assert '"okapi"' not in searched
+
+
+def test_another_rare_word_than_the_one_begun_is_looked_for_alone(
+    many: Indexed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with many.pool.connection() as reader:
+        rare = terms(reader, "quokka okapi")
+        monkeypatch.setattr(postings, "ROW_BUDGET", sum(term.rows for term in rare))
+        alone = [row for row, _ in reader.rows(_SCORED, ('"quokka" NOT "okapi" *',))]
+        monkeypatch.setattr(postings, "LIST_ROWS", sum(term.rows for term in rare))
+        assert proposed(many, reader, "quokka okapi", typing=True).keys() >= set(alone)
