@@ -1,8 +1,8 @@
 """What VS Code's search costs: a key, a save, being idle. `PYTHONPATH=tests python -m bench.vscode [FOLDER]`. Linux.
 
 Invariant: a key counts as shown in the frame that has the count and the first hit of its answer; the floor is the same
-search by a bare client before each key. CPU is that of the extension host, which runs the editor's own extensions too;
-its floor is an editor without the extension. Needs `make editors`.
+search by a bare client before the text is typed. CPU is that of the extension host, which runs the editor's own
+extensions too; its floor is an editor without the extension. Needs `make editors`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from bench.figures import HEADER, Figure
 from bench.indexed import indexed, parser_for
+from bench.key_timing import BETWEEN_S
 from bench.live import KEY_MS, PAUSE_S, TYPED, cpu_ms, idle_percent
 from helpers.browser import chromium
 from helpers.support import Home, Tree, add_root
@@ -63,20 +64,22 @@ def answer(client: Client, query: str) -> tuple[str, str]:
 
 
 def keys(window: Window, host: int, client: Client) -> list[Figure]:
-    """Types words into the list. Only keys that change the first hit or the count tell when they are shown."""
+    """Types words into the list as people type. Only keys that change the first hit or the count tell when they are
+    shown."""
     walls, bare, spent = list[float](), list[float](), list[float]()
     for words in TYPED:
-        window.search()
-        shown = answer(client, "")
+        shown, answers = answer(client, ""), list[tuple[str, str]]()
         for end in range(1, len(words) + 1):
             began = time.perf_counter()
-            wanted = answer(client, words[:end])
+            answers.append(answer(client, words[:end]))
             bare.append((time.perf_counter() - began) * 1000)
-            time.sleep(PAUSE_S)
+        window.search()
+        time.sleep(BETWEEN_S)
+        for key, wanted in zip(words, answers, strict=True):
             before = cpu_ms(host)
             if wanted != shown:
                 window.page.evaluate(f"wanted => {{ window.shown = ({KEY_TO_LIST})(wanted) }}", wanted)
-            window.press("Space" if words[end - 1] == " " else words[end - 1])
+            window.press("Space" if key == " " else key)
             if wanted != shown:
                 walls.append(window.page.evaluate("window.shown"))
             time.sleep(PAUSE_S)

@@ -6,7 +6,8 @@ const vscode = require('vscode')
 
 const { columnOf, matchLength } = require('./hits')
 
-const PREVIEW_DELAY_MS = 60 // so that neither typing nor holding a key opens each file on the way
+const MOVE_MS = 60 // so that holding a key does not open each file on the way
+const TYPING_MS = 250 // a file takes the editor longer than a list does, and the list of the next key would wait for it
 const MARK = { backgroundColor: new vscode.ThemeColor('editor.findMatchBackground') }
 
 /** Open the file at the first match; resolves to its editor. `options`: of the editor's `showTextDocument`. */
@@ -43,15 +44,22 @@ class Preview {
   #isOver = false
   #work = Promise.resolve()
 
-  show(hit) {
+  /** `isMove`: the user went to the hit; else it is the first one of what is being typed, of which more may come. */
+  show(hit, isMove) {
     clearTimeout(this.#timer)
     if (this.#isOver) return // the editor tells late of what became active
     this.#wanted = hit
-    this.#timer = setTimeout(() => this.#then(() => this.#openWanted(hit)), PREVIEW_DELAY_MS)
+    this.#timer = setTimeout(() => this.#then(() => this.#openWanted(hit)), isMove ? MOVE_MS : TYPING_MS)
+  }
+
+  /** Another hit may come first: nothing new is shown until the next `show`. */
+  postpone() {
+    clearTimeout(this.#timer)
+    this.#wanted = undefined
   }
 
   end() {
-    clearTimeout(this.#timer)
+    this.postpone()
     this.#isOver = true
     return this.#then(() => this.#mark.dispose())
   }

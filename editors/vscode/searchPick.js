@@ -55,7 +55,7 @@ class SearchPick {
     pick.value = query
     this.#offerButtons()
     pick.onDidChangeValue(() => this.#search())
-    pick.onDidChangeActive(([item]) => item && settings.showsPreview() && this.#preview.show(item.hit))
+    pick.onDidChangeActive(([item]) => item && settings.showsPreview() && this.#showPreview(item))
     pick.onDidAccept(() => this.#accept({ preview: false }))
     pick.onDidTriggerItemButton(({ item }) => this.#open(item.hit, BESIDE))
     pick.onDidTriggerButton((button) => this.#press(button))
@@ -72,6 +72,7 @@ class SearchPick {
 
   async #search() {
     const number = ++this.#number
+    this.#preview.postpone()
     this.#wait()
     try {
       this.#paths ??= this.#workspace.indexedPaths()
@@ -115,6 +116,10 @@ class SearchPick {
   #describe(paths, outcome) {
     const where = paths.length > 0 ? 'this workspace' : 'all indexed folders'
     this.#pick.title = title(this.#choices.mode, where, outcome)
+  }
+
+  #showPreview(item) {
+    this.#preview.show(item.hit, item !== this.#pick.items[0]) // a new list begins with its first
   }
 
   #offerButtons() {

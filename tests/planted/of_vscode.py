@@ -31,6 +31,20 @@ DEFECTS = (
         f"{PARTS}::test_part[searchPick]",
     ),
     Defect(
+        "preview-at-each-key",
+        "VS Code opens a file at each key, and the list of the next one waits until it is shown",
+        f"{CODE}/openHit.js",
+        (("isMove ? MOVE_MS : TYPING_MS", "MOVE_MS"),),
+        f"{PARTS}::test_part[searchPick]",
+    ),
+    Defect(
+        "preview-of-an-earlier-key",
+        "while the daemon searches for what was typed, VS Code opens a hit of an earlier key",
+        f"{CODE}/searchPick.js",
+        (("    this.#preview.postpone()\n", ""),),
+        f"{PARTS}::test_part[searchPick]",
+    ),
+    Defect(
         "opened-a-line-below",
         "VS Code opens a hit at the line below its match",
         f"{CODE}/openHit.js",

@@ -57,7 +57,7 @@ test('a hit opens at its match', async () => {
 
 test('a preview marks the match until its end, and selects nothing', async () => {
   const preview = new Preview()
-  preview.show(HIT)
+  preview.show(HIT, true)
   while (marked.length === 0) await new Promise(setImmediate)
   assert.deepEqual(selected.splice(0), [[1, 15, 1, 15]])
   assert.deepEqual(marked, [[1, 15, 1, 22]])

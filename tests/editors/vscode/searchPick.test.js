@@ -36,14 +36,17 @@ const vscode = {
     tabGroups: { activeTabGroup: {} },
   },
   workspace: {
-    getConfiguration: () => ({ get: (name) => ({ maxResults: 30 })[name] }),
+    getConfiguration: () => ({ get: (name) => ({ maxResults: 30, preview: true })[name] }),
     openTextDocument: () => Promise.reject(new Error('there is no editor here')),
   },
 }
 const { SearchPick } = withEditor(vscode, 'searchPick')
 
-const answerOf = (name) => ({
-  hits: [{ path: `/r/${name}`, root: '/r', relative_path: name, line: 1, column: 1, text: name, snippet: name, highlights: [] }],
+const hitIn = (name) => {
+  return { path: `/r/${name}`, root: '/r', relative_path: name, line: 1, column: 1, text: name, snippet: name, highlights: [] }
+}
+const answerOf = (...names) => ({
+  hits: names.map(hitIn),
   next_offset: null,
   fresh: true,
   warnings: [],
@@ -73,4 +76,43 @@ test('an answer to what was typed before is not shown, nor opened by Enter', asy
   assert.deepEqual(opened, [])
   assert.deepEqual(await answer('third'), ['third.md'])
   assert.deepEqual(opened, ['/r/third.md'])
+})
+
+test('no file is previewed between two keys, and each one that is moved to', async ({ mock }) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  opened.length = 0
+  let answer // of a slow daemon
+  const daemon = {
+    request: (_, { query }) =>
+      query === 'walr' ? new Promise((resolve) => (answer = resolve)) : answerOf(`${query}.md`, 'second.md'),
+  }
+  const workspace = { folders: [], indexedPaths: async () => [] }
+  const pass = async (milliseconds) => {
+    mock.timers.tick(milliseconds)
+    for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+  }
+  const list = new QuickPick()
+  vscode.window.createQuickPick = () => list
+  new SearchPick(daemon, workspace, { mode: 'auto', everywhere: false }, () => {}).open('')
+  const type = async (query) => {
+    list.value = query
+    list.emit('value')
+    await pass(0)
+  }
+  for (const query of ['w', 'wa', 'wal']) {
+    await type(query)
+    list.emit('active', [list.items[0]])
+    await pass(150) // as people type
+  }
+  await type('walr')
+  await pass(300)
+  assert.deepEqual(opened, [])
+  answer(answerOf('walr.md', 'second.md'))
+  await pass(0)
+  list.emit('active', [list.items[0]])
+  await pass(300)
+  assert.deepEqual(opened, ['/r/walr.md'])
+  list.emit('active', [list.items[1]])
+  await pass(100)
+  assert.deepEqual(opened, ['/r/walr.md', '/r/second.md'])
 })
