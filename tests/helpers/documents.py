@@ -11,21 +11,17 @@ import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import pytest
+from helpers.packages import require
 
-docx = pytest.importorskip("docx", reason="python-docx is not installed")
-openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
-pptx = pytest.importorskip("pptx", reason="python-pptx is not installed")
-canvas = pytest.importorskip("reportlab.pdfgen.canvas", reason="reportlab is not installed")
-pytest.importorskip("markitdown", reason="markitdown is not installed")
-pytest.importorskip("pypdfium2", reason="pypdfium2 is not installed")
-epub = pytest.importorskip("ebooklib.epub", reason="EbookLib is not installed")
+require("docx", "openpyxl", "pptx", "reportlab", "markitdown", "pypdfium2", "ebooklib")
 
 Writer = Callable[[Path, list[str]], None]
 
 
 def write_pdf(path: Path, words: list[str]) -> None:
     """One page for each word."""
+    from reportlab.pdfgen import canvas
+
     made = canvas.Canvas(str(path))
     for word in words:
         made.drawString(72, 700, f"This page is about the {word}.")
@@ -34,12 +30,16 @@ def write_pdf(path: Path, words: list[str]) -> None:
 
 
 def write_locked_pdf(path: Path, words: list[str]) -> None:
+    from reportlab.pdfgen import canvas
+
     made = canvas.Canvas(str(path), encrypt="secret")
     made.drawString(72, 700, " ".join(words))
     made.save()
 
 
 def write_docx(path: Path, words: list[str]) -> None:
+    import docx
+
     made = docx.Document()
     made.add_heading("Report", 1)
     for word in words:
@@ -53,6 +53,8 @@ def write_docx(path: Path, words: list[str]) -> None:
 
 def write_pptx(path: Path, words: list[str]) -> None:
     """One slide for each word."""
+    import pptx
+
     made = pptx.Presentation()
     for word in words:
         slide = made.slides.add_slide(made.slide_layouts[1])
@@ -62,6 +64,8 @@ def write_pptx(path: Path, words: list[str]) -> None:
 
 
 def write_xlsx(path: Path, words: list[str]) -> None:
+    import openpyxl
+
     made = openpyxl.Workbook()
     made.active.append(["animal", "count"])
     for count, word in enumerate(words):
@@ -70,6 +74,8 @@ def write_xlsx(path: Path, words: list[str]) -> None:
 
 
 def write_epub(path: Path, words: list[str]) -> None:
+    from ebooklib import epub
+
     made = epub.EpubBook()
     made.set_identifier(path.name)
     made.set_title("A book")

@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
+from helpers.packages import require
 
-platypus = pytest.importorskip("reportlab.platypus", reason="reportlab is not installed")
-styles = pytest.importorskip("reportlab.lib.styles", reason="reportlab is not installed")
+require("reportlab")
 
 _SPACES = " ".join(
     f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{place}:1.0"'
@@ -137,6 +136,9 @@ def by_pandoc(folder: Path, suffix: str, words: Sequence[str]) -> Iterator[Writt
 
 
 def by_reportlab(folder: Path, words: Sequence[str]) -> Iterator[Written]:
+    from reportlab import platypus
+    from reportlab.lib import styles
+
     sheet = styles.getSampleStyleSheet()
     for word in words:
         each = Written("reportlab", ".pdf", word)

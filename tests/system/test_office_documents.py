@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from helpers.packages import require
 from helpers.support import Daemon, Tree, add_root, examples, share_of, wait_converted
 from livedex_ipc.client import Client
 
 office = pytest.importorskip(
     "helpers.office_documents", reason="the parsers and writers of documents are not installed"
 )
-pytest.importorskip("markitdown", reason="markitdown is not installed")
-pytest.importorskip("xlrd", reason="xlrd is not installed")
+require("markitdown", "xlrd")
 
 COUNT = examples(1)  # of each kind and writer
 PANDOC = (".docx", ".pptx", ".epub", ".html")
