@@ -6,8 +6,9 @@ import os
 import shlex
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -15,6 +16,8 @@ from helpers.canned_daemon import CannedDaemon, root
 from helpers.support import LIVEDEX, Home, wait_until
 from livedex_ipc.cli.arguments import ROOT
 from livedex_ipc.cli.completion import script
+
+T = TypeVar("T")
 
 COMMANDS = [command.name for command in ROOT.subcommands]
 
@@ -34,6 +37,11 @@ def shell(home: Home, command: list[str], folder: Path) -> list[str]:
     assert done.stderr == ""
     assert not (folder / "owned").exists()
     return done.stdout.splitlines()
+
+
+def offered_in_time(offers: Callable[[], T]) -> T:
+    """Return what is offered once the daemon answers in time: completion does not wait for a busy one."""
+    return wait_until(offers, what="something to complete")
 
 
 def bash(home: Home, folder: Path, *words: str) -> list[str]:
@@ -89,30 +97,18 @@ def test_bash_offers_what_fits_there(home: Home, tmp_path: Path, words: list[str
     assert bash(home, tmp_path, *words) == offered
 
 
-def of_roots(home: Home, folder: Path, *words: str) -> list[str]:
-    """Return what bash offers once the daemon answers in time: completion does not wait for a busy one."""
-    found: list[str] = []
-
-    def is_offered() -> bool:
-        nonlocal found
-        found = bash(home, folder, *words)
-        return bool(found)
-
-    wait_until(is_offered, what=f"something to complete {words}")
-    return found
-
-
 @pytest.mark.needs("bash")
 def test_bash_offers_the_roots_and_runs_nothing_in_their_names(
     home: Home, canned: CannedDaemon, tmp_path: Path
 ) -> None:
-    offered = of_roots(home, tmp_path, "livedex", "roots", "remove", "")
+    offered = offered_in_time(lambda: bash(home, tmp_path, "livedex", "roots", "remove", ""))
     assert [shlex.split(word)[0] for word in offered[:2]] == ["/r/notes", "/r/my src"]
     assert offered[1:2] == ["/r/my\\ src"]
     assert len(offered) == 3, "a name that a shell cannot show is not offered"
     echoed = shell(home, ["bash", "-c", f"printf %s {offered[2]}"], tmp_path)
     assert echoed == ["/q/$(touch owned)`touch owned`'\"\\"]
-    assert of_roots(home, tmp_path, "livedex", "search", "x", "--root", "/r/n") == ["/r/notes"]
+    words = ("livedex", "search", "x", "--root", "/r/n")
+    assert offered_in_time(lambda: bash(home, tmp_path, *words)) == ["/r/notes"]
 
 
 @pytest.mark.needs("fish")
@@ -134,7 +130,7 @@ def test_fish_offers_what_fits_there(home: Home, canned: CannedDaemon, tmp_path:
     assert offered("livedex search x --mode=k") == ["--mode=keyword"]
     assert sorted(offered("livedex --color ")) == ["always", "auto", "never"]
     assert sorted(offered("livedex help roots ")) == ["add", "list", "remove"]
-    assert "/r/notes" in offered("livedex roots remove ")
+    assert "/r/notes" in offered_in_time(lambda: offered("livedex roots remove "))
 
 
 @pytest.mark.needs("zsh")
@@ -161,7 +157,7 @@ def test_zsh_offers_what_fits_there(home: Home, canned: CannedDaemon, tmp_path: 
         "regex",
     }
     assert {"-n", "--mode", "--json"} <= offered("livedex", "search", "x", "-")
-    assert "/r/my src" in offered("livedex", "roots", "remove", "")
+    assert "/r/my src" in offered_in_time(lambda: offered("livedex", "roots", "remove", ""))
 
 
 @pytest.mark.needs("zsh")
