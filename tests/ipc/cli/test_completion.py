@@ -41,7 +41,7 @@ def shell(home: Home, command: list[str], folder: Path) -> list[str]:
 
 def offered_in_time(offers: Callable[[], T]) -> T:
     """Return what is offered once the daemon answers in time: completion does not wait for a busy one."""
-    return wait_until(offers, what="something to complete")
+    return wait_until(offers, 60, what="something to complete")
 
 
 def bash(home: Home, folder: Path, *words: str) -> list[str]:
@@ -143,7 +143,8 @@ def test_zsh_offers_what_fits_there(home: Home, canned: CannedDaemon, tmp_path: 
             _describe() {{ print -rl -- "${{(@P)@[-1]}}"; }}
             eval "$(livedex completion zsh)"
             words=({" ".join(map(shlex.quote, words))}); CURRENT={len(words)}
-            _livedex"""
+            _livedex
+            exit 0"""
         return {line.partition(":")[0] for line in shell(home, ["zsh", "-f", "-c", program], tmp_path)}
 
     assert offered("livedex", "") == set(COMMANDS)

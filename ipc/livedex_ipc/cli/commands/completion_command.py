@@ -1,6 +1,6 @@
 """``livedex completion``: prints the script of a shell, and the values that only the daemon knows.
 
-Values come within 100 ms or not at all, since a key press waits for them. It never starts a daemon.
+The daemon has 100 ms to send values, since a key press waits for them. It never starts a daemon.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ def _in_time(context: Context, read: Callable[[Client], list[str]]) -> list[str]
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise _TooLateError
+
+    import livedex_ipc.client  # noqa: F401  now: on a busy machine it alone may take all of the daemon's time
 
     # A timer bounds every step: with a stopped daemon even connecting to its socket would block.
     before = signal.signal(signal.SIGALRM, stop)
