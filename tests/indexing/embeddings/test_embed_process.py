@@ -35,7 +35,7 @@ def test_it_embeds_and_starts_again_after_its_death(process: EmbedProcess) -> No
 
 
 def test_one_that_does_not_answer_is_ended(tmp_path: Path) -> None:
-    process = EmbedProcess("static", str(write_model(tmp_path / "model")), None, 0.5)
+    process = EmbedProcess("static", str(write_model(tmp_path / "model")), None, 3.0)
     process.embed(["car"])
     pid = process.pid
     assert pid is not None
