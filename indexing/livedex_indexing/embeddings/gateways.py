@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 import msgspec
 
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, EmbeddingSettings
-from livedex_indexing.embeddings.http_calls import Gateway
 from livedex_indexing.plugins import BaseEmbedder
 from livedex_ipc.http_gateways import authorization
 
@@ -112,6 +111,8 @@ class GatewayEmbedder(BaseEmbedder):
 
     def __init__(self, name: str, settings: EmbeddingSettings, environ: Mapping[str, str] = os.environ) -> None:
         """Raises EmbedderUnavailable without a model, or if the variable with the key is not set, or has none."""
+        from livedex_indexing.embeddings.http_calls import Gateway  # 1.6 MiB, which other daemons do not need
+
         service = SERVICES[name]
         if not settings.model:
             raise EmbedderUnavailable(f"{name} needs a model: set embedding.model")
