@@ -69,7 +69,7 @@ soak: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.semantic $(VENV)/.sy
 	  LIVEDEX_RESTARTS=100 LIVEDEX_HOSTILE=10000 LIVEDEX_CALL_CELLS=9999 LIVEDEX_EXAMPLES=25 \
 	  LIVEDEX_EXCHANGE_WORKERS=100 LIVEDEX_EXCHANGE_MESSAGES=10000 LIVEDEX_EMBED_KILLS=20 LIVEDEX_FORESTS=3000 LIVEDEX_TREES=3000 LIVEDEX_RULES=100000 \
 	  LIVEDEX_MADE_AGAIN=200 LIVEDEX_FOLDER_CHECKOUTS=40 LIVEDEX_RULE_ROUNDS=1000 LIVEDEX_ROUNDS=5000 LIVEDEX_WORDS=1000 \
-	  $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --timeout 0 tests/system tests/properties tests/indexing tests/daemon tests/ipc $(ARGS)
+	  $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --timeout 0 tests/system tests/properties tests/indexing tests/daemon tests/ipc tests/editors $(ARGS)
 
 # Each planted defect must make its test fail: docs/planted-defects.md.
 planted: $(VENV)/.dev programs

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from helpers.editor_terminal import EditorTerminal, editors
+from helpers.editor_terminal import EditorTerminal, in_editor
 from helpers.emacs import INTERFACES, emacs
 from helpers.support import Daemon, Home, Tree, add_root
 
-EMACS = pytest.mark.parametrize("program", editors("emacs"))
-INTERFACE = pytest.mark.parametrize("interface", INTERFACES)
+EMACS = in_editor("emacs")
+EACH_INTERFACE = in_editor("emacs", interface=INTERFACES)
 # No line that is found has the query, and the best file is neither the first nor the shortest by its name: a list
 # that is filtered or sorted once more is another one.
 QUERY = "zithers tuned -lute"
@@ -83,8 +83,7 @@ def shown(screen: str) -> list[str]:
     return [row for row in rows if re.search(r"\.md:\d+:(?!\d+$)", row) and "Search:" not in row]
 
 
-@EMACS
-@INTERFACE
+@EACH_INTERFACE
 @pytest.mark.parametrize("event", ["", EVENT], ids=["keys", "event"])
 @pytest.mark.shares_daemon
 def test_it_searches_as_it_is_typed_into(
@@ -101,8 +100,7 @@ def test_it_searches_as_it_is_typed_into(
         terminal.see(place(hits[0]))
 
 
-@EMACS
-@INTERFACE
+@EACH_INTERFACE
 @pytest.mark.shares_daemon
 def test_enter_means_what_was_typed_not_what_is_listed(
     home: Home, daemon: Daemon, indexed: Tree, program: Path, interface: str
@@ -204,8 +202,7 @@ def test_a_daemon_that_does_not_answer_stops_no_key(home: Home, daemon: Daemon, 
         terminal.see("best.md")
 
 
-@EMACS
-@INTERFACE
+@EACH_INTERFACE
 def test_it_goes_on_after_the_daemon_was_killed(
     home: Home, daemon: Daemon, indexed: Tree, program: Path, interface: str
 ) -> None:

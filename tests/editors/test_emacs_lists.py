@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from helpers.editor_terminal import editors
+from helpers.editor_terminal import in_editor
 from helpers.emacs import INTERFACES, PAGE, batch, emacs, require_current
 from helpers.fault_injection import Unfresh
 from helpers.support import CHECKOUT, Daemon, Home, Tree, add_root
 
-EMACS = pytest.mark.parametrize("program", editors("emacs"))
+EMACS = in_editor("emacs")
 SOURCES = sorted((CHECKOUT / "editors" / "emacs").glob("*.el"))
 CODE = "import lute\n\n\ndef tune(zither):\n    return zither\n\n\nprint(tune(lute))\n"
 

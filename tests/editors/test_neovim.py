@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from helpers.editor_terminal import editors
+from helpers.editor_terminal import in_editor
 from helpers.fault_injection import Unfresh
 from helpers.neovim import Neovim, neovim
 from helpers.support import CHECKOUT, LIVEDEX, Daemon, Home, Tree, add_root, wait_until
 
-NEOVIM = pytest.mark.parametrize("program", editors("nvim"))
+NEOVIM = in_editor("nvim")
 FIRST = "lease.md:5:23:Żółw: a zither for thirty days."
 FILES = {
     "lease.md": "# Leases\n\nNothing here.\n\nŻółw: a zither for thirty days.\n",

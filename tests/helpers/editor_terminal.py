@@ -11,15 +11,19 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
+from zlib import crc32
 
 import pytest
 from _pytest.mark.structures import ParameterSet
 
 from helpers.screen import Screen
-from helpers.support import CHECKOUT, LIVEDEX, Home
+from helpers.support import CHECKOUT, LIVEDEX, Home, share_of
+
+Test = TypeVar("Test", bound=Callable[..., Any])
 
 TREES = sorted((CHECKOUT / "build" / "editors").glob("*/commands"))
 
@@ -52,6 +56,29 @@ def editors(program: str) -> list[ParameterSet]:
         missing = "tmux" if found else f"{program} {oldest} or later (make editors)"
         return [pytest.param(None, id="none", marks=pytest.mark.skip(f"not installed here: {missing}"))]
     return [pytest.param(path, id=name) for name, path in found.items()]
+
+
+def in_editor(editor: str, **others: Iterable[str]) -> Callable[[Test], Test]:
+    """Give a test each version of the editor as `program`; in `make test` one, whose turn the test's name says.
+
+    `others`: one more argument with its values, each of which has its own turn.
+    """
+
+    def mark(test: Test) -> Test:
+        turn = crc32(test.__name__.encode())
+        if others:
+            ((name, values),) = others.items()
+            pairs = [
+                pytest.param(*version.values, value, id=f"{version.id}-{value}", marks=version.marks)
+                for place, value in enumerate(values)
+                for version in share_of(editors(editor), turn + place)
+            ]
+            test = pytest.mark.parametrize(("program", name), pairs)(test)
+        else:
+            test = pytest.mark.parametrize("program", share_of(editors(editor), turn))(test)
+        return test
+
+    return mark
 
 
 class EditorTerminal(Screen):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import msgpack
 
 from helpers.editor_terminal import EditorTerminal, editor_environment, editor_terminal
 from helpers.support import Home
@@ -32,9 +35,20 @@ class Neovim(NamedTuple):
 
     def ask(self, expression: str) -> Any:
         """Return the value of a Vim expression in the running Neovim."""
-        words = ["--headless", "--clean", "--server", str(self.socket), "--remote-expr", f"json_encode({expression})"]
-        done = subprocess.run([self.program, *words], env=self.env, capture_output=True, text=True, check=True)
-        return json.loads(done.stdout or done.stderr)
+        request = [0, 1, "nvim_eval", [f"json_encode({expression})"]]  # kind, number, method, params
+        with socket.socket(socket.AF_UNIX) as peer:
+            peer.settimeout(30)
+            peer.connect(str(self.socket))
+            peer.sendall(msgpack.encode(request))
+            answer = b""
+            while True:
+                part = peer.recv(65_536)
+                assert part, "Neovim ended"
+                answer += part
+                with suppress(msgspec.DecodeError):  # not all of it has come
+                    _kind, _number, error, value = msgpack.decode(answer)
+                    assert error is None, error
+                    return json.loads(value)
 
     def quickfix(self) -> list[str]:
         """Return the entries of the current list, as `name:line:column:text`."""
