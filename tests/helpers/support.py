@@ -48,7 +48,7 @@ def wait_until(condition: Callable[[], T], timeout: float = 15.0, *, what: str =
 
 
 # How thoroughly a rule with many cases is tried: a share of them in `make test`, all in `make planted` and `make soak`.
-SHARE = float(os.environ.get("LIVEDEX_EXAMPLES", "0.4"))
+SHARE = float(os.environ.get("LIVEDEX_EXAMPLES", "0.25"))
 
 
 def examples(count: int) -> int:

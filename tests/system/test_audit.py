@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FILES = 30
 WHATS = {"missing", "extra", "stale", "damaged", "misplaced"}
-DAMAGED = int(os.environ.get("LIVEDEX_DAMAGES", "5"))  # how many of the damages; the library's own tests find them all
+DAMAGED = int(os.environ.get("LIVEDEX_DAMAGES", "3"))  # how many of the damages; the library's own tests find them all
 FLIPS = int(os.environ.get("LIVEDEX_FLIPS", "1"))
 
 

@@ -17,7 +17,7 @@ from helpers.support import Daemon, Tree, add_root, found, running, wait_until
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-LOOKS = int(os.environ.get("LIVEDEX_LOOKS", "24"))
+LOOKS = int(os.environ.get("LIVEDEX_LOOKS", "16"))
 LIMIT = 8 << 20  # bytes of a file that is read
 
 # One megabyte a second is appended, with a numbered line every so often.

@@ -19,7 +19,7 @@ from helpers.support import Daemon, Home, Tree, add_root, found, remove_tree, te
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_ipc.errors import LivedexError
 
-KILLS = int(os.environ.get("LIVEDEX_KILLS", "4"))
+KILLS = int(os.environ.get("LIVEDEX_KILLS", "3"))
 WRITES = int(os.environ.get("LIVEDEX_WRITES", "2"))  # of the reference workload's calls, how many are tried; 0: all
 NAME_CALLS = ("rename", "renameat", "link", "linkat", "unlink", "unlinkat")
 WRITE_CALLS = ("pwrite64", "fdatasync", "fsync", "ftruncate", *NAME_CALLS)

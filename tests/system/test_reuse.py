@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def root(tree: Tree, client: Client) -> Tree:
     """Files of every pipeline and every encoding."""
     write_odd_files(tree / "all/odd")
-    for folder in ("docs", "indexing", "ipc"):
+    for folder in ("docs", "ipc"):
         shutil.copytree(CHECKOUT / folder, tree / "all" / folder, ignore=shutil.ignore_patterns("__pycache__"))
     add_root(client, tree)
     wait_until(lambda: client.call("status")["documents_pending"] == 0, 30, what="the converted documents")
@@ -73,7 +73,7 @@ def test_nothing_is_chunked_twice_by_git(root: Tree, client: Client) -> None:
 def test_a_first_index_that_was_killed_goes_on_where_it_was(
     start_daemon: Callable[..., Daemon], tree: Tree, tmp_path: Path
 ) -> None:
-    many = 3_000
+    many = 1_500
     tree.write_all({f"d{number % 30}/f{number}.txt": f"word{number} of a file\n" * 40 for number in range(many)})
     daemon = start_daemon(**with_code(tmp_path / "seam", SETTLES_AT_ONCE))
     with daemon.client() as client:

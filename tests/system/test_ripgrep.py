@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.shares_daemon
 
-WORDS = int(os.environ.get("LIVEDEX_WORDS", "80"))
+WORDS = int(os.environ.get("LIVEDEX_WORDS", "40"))
 PLAIN = 5  # every n-th word is searched for without quotes too
 SEED = 3
 
@@ -26,7 +26,7 @@ SEED = 3
 @pytest.mark.needs("rg")
 def test_words_are_found_where_ripgrep_finds_them(client: Client, tree: Tree) -> None:
     write_odd_files(tree / "odd")
-    for folder in ("indexing", "docs", "ipc"):
+    for folder in ("docs", "ipc"):
         shutil.copytree(CHECKOUT / folder, tree / folder, ignore=TEXTS_ONLY)
     shutil.copytree(tree / "docs", tree / "docs-again")  # the same contents at two places each
     add_root(client, tree)

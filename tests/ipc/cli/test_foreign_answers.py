@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from helpers.stranger import stranger
-from helpers.support import Home
+from helpers.support import Home, share_of
 
 COMMANDS = (
     "search x", "search -F x", "search --all x", "search -l x", "search -c x", "search --vimgrep x", "files x", "list",
@@ -19,16 +20,31 @@ COMMANDS = (
     "exchange notify", "exchange inspect", "exchange stats", "exchange run t --plugin true --once",
 )  # fmt: skip
 LISTS = ("hits", "files", "roots", "warnings", "entries", "plugins", "messages", "topics", "conversations", "domains")
-ANSWERS: tuple[Any, ...] = ({}, [], "x", dict.fromkeys((*LISTS, "state", "fresh"), 1), {name: [1] for name in LISTS})
+ANSWERS: dict[str, Any] = {
+    "empty": {},
+    "list": [],
+    "text": "x",
+    "numbers": dict.fromkeys((*LISTS, "state", "fresh"), 1),
+    "lists of numbers": {name: [1] for name in LISTS},
+}
 
 
-@pytest.fixture(params=ANSWERS, ids=["empty", "list", "text", "numbers", "lists of numbers"])
+def answered(*commands: str) -> list[ParameterSet]:
+    """Return each command with the answers that it gets; in `make test` with some, of which each has its turn."""
+    return [
+        pytest.param(answer, command, id=f"{name}-{command}")
+        for turn, command in enumerate(commands)
+        for name, answer in share_of(ANSWERS.items(), turn)
+    ]
+
+
+@pytest.fixture
 def answering(request: pytest.FixtureRequest, home: Home, tmp_path: Path) -> Iterator[Home]:
     with stranger(home.socket, request.param):
         yield home
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("answering", "command"), answered(*COMMANDS), indirect=["answering"])
 def test_it_is_no_traceback(answering: Home, command: str) -> None:
     done = answering.run(*command.split())
     assert "Traceback" not in done.stderr
@@ -36,7 +52,9 @@ def test_it_is_no_traceback(answering: Home, command: str) -> None:
         assert (done.returncode, "no livedex daemon" in done.stderr) == (4, True), done.stderr
 
 
-@pytest.mark.parametrize("command", ["down", "uninstall", "uninstall --all"])
+@pytest.mark.parametrize(
+    ("answering", "command"), answered("down", "uninstall", "uninstall --all"), indirect=["answering"]
+)
 def test_it_is_not_waited_for(answering: Home, command: str) -> None:
     """It says the number of a process that is no daemon: this one."""
     done = answering.run(*command.split())
