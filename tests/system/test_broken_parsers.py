@@ -73,7 +73,7 @@ SAYS = {
     "none": "parse: the parser 'broken' failed (TypeError)",
     "bytes": "parse: the parser 'broken' failed (TypeError)",
     "list": "parse: the parser 'broken' failed (TypeError)",
-    "hangs": "quarantined: parse: the parser 'broken': timed out after 1 s, twice",
+    "hangs": "quarantined: parse: the parser 'broken': timed out after 3 s, twice",
     "ends": "quarantined: parse: the parser 'broken': exit status 3, twice",
     "dies": "quarantined: parse: the parser 'broken': exit status 3, twice",
     "crashes": "quarantined: parse: the parser 'broken': killed by signal 11, twice",
@@ -94,7 +94,7 @@ def configured(tree: Tree, tmp_path: Path) -> Callable[[str], str]:
     plugins = tmp_path / "plugins"
     plugins.mkdir(mode=0o700)
     (plugins / "parsers.py").write_text(PLUGIN)
-    head = f'[[roots]]\npath = "{tree}"\n[plugins]\npaths = ["{plugins}"]\n[parsing]\ntimeout = 1\n'
+    head = f'[[roots]]\npath = "{tree}"\n[plugins]\npaths = ["{plugins}"]\n[parsing]\ntimeout = 3\n'
     overrides = 'overrides = { ".odd" = "broken", ".fine" = "fine" }\n'
     return lambda settings: f"{head}{overrides}[plugin.parsers]\n{settings}\n"
 
