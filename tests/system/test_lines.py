@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.shares_daemon
 
-PATTERNS = int(os.environ.get("LIVEDEX_PATTERNS", "40"))
+PATTERNS = int(os.environ.get("LIVEDEX_PATTERNS", "20"))
 MOST = 1000 if PATTERNS <= 150 else ripgrep_lines.WINDOW  # lines compared of one pattern
 SEED = 7
 ODD = {
@@ -46,7 +46,7 @@ def test_lines_are_those_that_ripgrep_finds(client: Client, tree: Tree) -> None:
     (tree / "odd").mkdir()
     for name, data in ODD.items():
         (tree / "odd" / name).write_bytes(data)
-    for folder in ("indexing", "docs", "ipc"):
+    for folder in ("docs", "ipc"):
         shutil.copytree(CHECKOUT / folder, tree / folder, ignore=TEXTS_ONLY)
     shutil.copytree(tree / "docs", tree / "docs-again")
     add_root(client, tree)
