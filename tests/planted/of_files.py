@@ -96,6 +96,13 @@ DEFECTS = (
         "tests/daemon/write/test_file_reading.py::test_what_is_no_text_is_an_outcome",
     ),
     Defect(
+        "folder-read-for-ever",
+        "a file that becomes a folder while it is read stays pending, and no search of it is fresh",
+        "livedex_daemon/write/commit.py",
+        (('return found is not None and found.kind != "folder"', "return found is not None"),),
+        "tests/daemon/write/test_commit.py::test_a_file_that_was_gone_is_read_again_if_a_file_is_there",
+    ),
+    Defect(
         "rows-below-a-file",
         "what was just found in a folder that became a file or a link stays in the index until the next reconcile",
         "livedex_daemon/write/inspector.py",

@@ -216,6 +216,7 @@ def _is_settled(outcome: Outcome, now: float) -> bool:
 def _is_there(work: Work) -> bool:
     """Look once more at a file that was gone, or whose content was garbage-collected, before that counts."""
     try:
-        return tree.stat(work.root.path, work.path) is not None
+        found = tree.stat(work.root.path, work.path)
+        return found is not None and found.kind != "folder"
     except tree.TreeError:
         return True

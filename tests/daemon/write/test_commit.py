@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from helpers.fakes import FakeForgottenFiles, online_root
+from helpers.pool_parts import real_root, works
 from livedex_daemon.watch.backlog import Entry
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.commit import Applied, Committer
-from livedex_daemon.write.outcomes import Failed, Known, Outcome, Result, Skipped
+from livedex_daemon.write.outcomes import Failed, Gone, Known, Outcome, Result, Skipped
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Work
 from livedex_indexing.child.code_version import failure_signature
@@ -79,6 +80,19 @@ def test_what_was_known_and_is_collected_is_read_again(store: Store, storing: Co
     outcome = Outcome(work, Known(), Stat("file", 1, 2, 3, 4, 1, 0o644), b"h" * 16, plan)
     assert storing.apply(Changes(), [outcome]) == Applied([], [work])
     assert store.file(1, b"a") is None
+
+
+@pytest.mark.parametrize("now", ["nothing", "a folder", "a file"])
+def test_a_file_that_was_gone_is_read_again_if_a_file_is_there(store: Store, tmp_path: Path, now: str) -> None:
+    """Of a folder, the file could be read again for ever."""
+    root = real_root(tmp_path)
+    if now == "a folder":
+        (tmp_path / "a.txt").mkdir()
+    elif now == "a file":
+        (tmp_path / "a.txt").touch()
+    (work,) = works(root, "a.txt")
+    committer = Committer(store, FakeForgottenFiles().real, Roots([root]), SearchPriority())
+    assert committer.apply(Changes(), [Outcome(work, Gone())]).unread == ([work] if now == "a file" else [])
 
 
 @pytest.mark.parametrize("result", [Skipped("binary"), Failed("chunk", ""), Known()])
