@@ -51,7 +51,7 @@ DEFECTS = (
         "pasted-line-among-the-likely-only",
         "a pasted line of common words is looked for in the likeliest chunks alone",
         "livedex_indexing/rank/results.py",
-        (("self._pasted = [] if found.late else self._with_text(proposed)", "self._pasted = []"),),
+        (("([], []) if found.late else self._with_text(proposed)", "[], self._with_text(proposed)[1]"),),
         f"{NAMES}::test_a_pasted_line_of_common_words_is_found",
     ),
     Defect(
@@ -105,7 +105,7 @@ DEFECTS = (
         "definition-not-lifted",
         "the definition of a typed name is worth no more than a use of it",
         "livedex_indexing/rank/name_places.py",
-        (("value = AS_WORDS if name.is_words or is_other else DEFINED", "value = 0.0"),),
+        (("if is_other else DEFINED", "if is_other else 0.0"),),
         f"{NAMES}::test_a_definition_comes_before_its_uses_and_tests",
     ),
     Defect(

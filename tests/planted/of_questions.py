@@ -6,6 +6,7 @@ from planted.defect import Defect
 
 NAMES = "tests/indexing/search/test_names_as_typed.py"
 ASKED = "tests/indexing/search/test_asked_names.py::test_what_is_asked_for_comes_first"
+MESSAGES = "tests/indexing/search/test_names_in_messages.py::test_what_a_message_or_a_line_is_about_comes_first"
 PASSAGES = "tests/indexing/search/test_passages.py"
 
 DEFECTS = (
@@ -22,6 +23,42 @@ DEFECTS = (
         "livedex_indexing/rank/name_places.py",
         (("if not rated and inside is not None:", "if False:"),),
         ASKED,
+    ),
+    Defect(
+        "name-in-a-message",
+        "a compiler's message finds texts with its words, and not the name that it quotes",
+        "livedex_indexing/rank/name_places.py",
+        (("rated = self._in_message(text)", "pass"),),
+        MESSAGES,
+    ),
+    Defect(
+        "message-itself-after-its-value",
+        "a message with a plain word in quotes finds what is called so, and not the line that says it",
+        "livedex_indexing/rank/name_places.py",
+        (("is_doubtful(text) and has_message(", "False and has_message("),),
+        MESSAGES,
+    ),
+    Defect(
+        "pasted-line-after-its-name",
+        "a pasted line of code finds the definition of what it calls, and not the line",
+        "livedex_indexing/rank/name_places.py",
+        (("(names and max(rated.values()) >= VERBATIM)", "False"),),
+        MESSAGES,
+    ),
+    Defect(
+        "definition-of-a-phrase-dropped",
+        "a message with a name in double quotes shows another part of the file that defines it",
+        "livedex_indexing/rank/whole_query.py",
+        (("i in rows or content_of.get(i) in files", "i in rows"),),
+        "tests/indexing/search/test_names_in_messages.py::"
+        "test_the_definition_of_a_phrase_is_the_hit_in_a_file_with_the_words",
+    ),
+    Defect(
+        "definition-lowered-to-its-text",
+        "`run(` finds what has most calls, since the definition counts as a text with the same signs",
+        "livedex_indexing/rank/name_places.py",
+        (("max(value, named.get(chunk_id, 0.0))", "value"),),
+        "tests/indexing/search/test_names_in_messages.py::test_a_definition_comes_before_equal_texts",
     ),
     Defect(
         "name-in-another-convention",

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from livedex_indexing.query.filters import ResolvedFilters
+from livedex_indexing.query.message_names import is_doubtful, names_in_message
 from livedex_indexing.query.query_terms import STOP_WORDS, QueryTerm, begins_too_much
 from livedex_indexing.query.typed_name import (
     Finder,
@@ -27,6 +28,7 @@ from livedex_indexing.query.typed_name import (
 )
 from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
 from livedex_indexing.rank.postings import other_chunks
+from livedex_indexing.rank.whole_query import has_message
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.terms import parts_of
@@ -50,6 +52,7 @@ _BEST: Final = 6  # other chunks that are read, the best by their words
 AT_LINE: Final = 2.0  # for the chunk with a typed line: more than all words give another chunk of the file
 DEFINED: Final = 1.0
 WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
+OF_VARIABLE: Final = 0.6  # … for the only definition of a name whose typed owner is none: less than for the text
 AS_WORDS: Final = 0.4  # … for the definition of a name that was typed as plain words, or with another owner
 OTHER_FORM: Final = 0.8  # … for that of `runTask` where `run_task` was typed
 PIECE: Final = 0.6  # … for the definition of a name that contains it
@@ -91,6 +94,9 @@ class NamePlaces:
         rated = {} if name is None else self._defined(name)
         if not rated and inside is not None:
             rated = self._defined(inside)
+        if not rated and (name is None or name.is_words):
+            rated = self._in_message(text)
+        rated |= self._of_type(name or inside, rated)
         if not rated and name is not None:
             rated = self._pieces(name)
         if not rated and words is not None:
@@ -136,15 +142,22 @@ class NamePlaces:
         named: Mapping[int, float],
         text: str,
         rows: Mapping[int, MatchFeatures],
-        spoken: Sequence[QueryTerm],
+        words: tuple[Sequence[QueryTerm], Sequence[QueryTerm]],
         first: Sequence[int],
     ) -> Mapping[int, float]:
         """Return the chunks ``named`` with those of `of_text`: with none where the definition of a single word is
-        known, and alone where the text has the name and more."""
+        known, and alone where the text has the name and more. Where one of the ``rows`` has the message around the
+        names, these do not count. ``words``: the terms in order, and those whose counts the rows begin with."""
         if len(text.split()) == 1 and DEFINED in named.values() and typed_name(text) is not None:
             return named
+        spoken, scored = words
+        names = names_in_message(text) if named else ()
+        if names and is_doubtful(text) and has_message(names, rows.values(), spoken, scored):
+            named = {}
         rated = self.of_text(text, rows, spoken, first)
-        return rated if rated and name_inside(text) is not None else {**named, **rated}
+        if rated and (name_inside(text) is not None or (names and max(rated.values()) >= VERBATIM)):
+            return rated
+        return {**named, **{chunk_id: max(value, named.get(chunk_id, 0.0)) for chunk_id, value in rated.items()}}
 
     def continued(self, typed: str) -> list[str]:
         """Return the words that begin as the last word of a name, in ASCII, where they follow its other words: first
@@ -244,8 +257,30 @@ class NamePlaces:
                 having_name = having_name or self._having(found[step : step + _READ], finder)
             if having_name:
                 is_other = bool(owner) and match is matches[-1]
-                value = AS_WORDS if name.is_words or is_other else DEFINED
+                value = AS_WORDS if name.is_words else self._elsewhere(owner) if is_other else DEFINED
                 return self._firsts_most(dict.fromkeys(having_name, value))
+        return {}
+
+    def _elsewhere(self, owner: Sequence[str]) -> float:
+        """Return the value of a definition that has not the typed owner: less where that is defined, too, and not a
+        variable."""
+        if self._counted(_phrase(owner)) == 0:
+            return OF_VARIABLE
+        is_defined = self._reader.one(_ANY, (f"symbols : {_phrase(owner)}",)) is not None
+        return AS_WORDS if is_defined else OF_VARIABLE
+
+    def _of_type(self, name: TypedName | None, rated: Mapping[int, float]) -> dict[int, float]:
+        """Rate the definitions of the type in ``Foo.new``, where no member of the type itself is known."""
+        if name is None or not name.owner[:1].isupper() or DEFINED in rated.values():
+            return {}
+        return {i: OF_VARIABLE * value for i, value in self._defined(TypedName(name.owner)).items() if i not in rated}
+
+    def _in_message(self, text: str) -> dict[int, float]:
+        """Rate the definitions of the first name in a message that has any."""
+        for name in names_in_message(text):
+            rated = self._defined(name)
+            if rated:
+                return rated
         return {}
 
     def _written(self, name: TypedName, best: Sequence[int]) -> list[int]:

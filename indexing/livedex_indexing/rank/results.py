@@ -37,6 +37,7 @@ from livedex_indexing.rank.score import (
     rank_files,
 )
 from livedex_indexing.rank.similarity import NO_COSINES, Cosines, Similarity, cosines_of, nearest_chunks
+from livedex_indexing.rank.whole_query import of_matches
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import IN_CONTENT
 
@@ -183,8 +184,7 @@ class RankedResults:
             proposed = sorted(found.chunks, key=lambda chunk_id: (-found.chunks[chunk_id], chunk_id))
             most = EXAMINED if compiled.chunks < _SMALL_INDEX else min(EXAMINED, EXAMINED_PER_WORD * len(self._scored))
             named = {} if found.late else self._with_name(proposed)
-            self._pasted = [] if found.late else self._with_text(proposed)
-            headed = [] if found.late else self._with_heading()
+            self._pasted, headed = ([], []) if found.late else self._with_text(proposed)
             together = [] if found.late else chunks_with_all(self._reader, self._scored, self._resolved, self._typed)
             ids = dict.fromkeys((*proposed[:most], *named, *self._pasted, *headed, *together))
             self._left = [chunk_id for chunk_id in proposed[most:] if chunk_id not in ids]
@@ -303,32 +303,30 @@ class RankedResults:
         text = typed.without_path
         return self._places(typed).of_name(text, with_words(text, respelt) if respelt else text, proposed)
 
-    def _with_text(self, proposed: Sequence[int]) -> list[int]:
-        typed = self._typed
-        return [] if typed is None or typed.is_place else self._places(typed).with_text(typed.text, proposed)
-
-    def _with_heading(self) -> list[int]:
-        typed = self._typed
-        return [] if typed is None or typed.is_place else self._places(typed).with_heading(typed.text)
+    def _with_text(self, proposed: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Return the chunks that may have the text as it was typed, and those with such headings."""
+        if self._typed is None or self._typed.is_place:
+            return [], []
+        places, text = self._places(self._typed), self._typed.text
+        return places.with_text(text, proposed), places.with_heading(text)
 
     def _features(self, content_of: Mapping[int, int], named: dict[int, float] | None) -> FeatureTable:
         """Return the features of chunks; None: without what is known of the text as it was typed."""
         features = extract(self._reader, self._compiled, content_of)
+        matching = of_matches(named or {}, features.rows, content_of if self._compiled.phrases else {})
         return features._replace(
             written=written(self._reader, self._scored, {*content_of.values()}),
             lengths={chunk_id: self._compiled.lengths.get(self._languages[chunk_id], 1.0) for chunk_id in content_of},
-            typed={} if named is None else self._as_typed(named, features.rows),
+            typed={} if named is None else self._as_typed(matching, features.rows),
         )
 
-    def _as_typed(self, named: dict[int, float], rows: Mapping[int, MatchFeatures]) -> Mapping[int, float]:
-        """Add to the chunks ``named`` those with the typed text or line, and drop those without the query's words: they
-        are no matches, so facets would not count them."""
+    def _as_typed(self, matching: Mapping[int, float], rows: Mapping[int, MatchFeatures]) -> Mapping[int, float]:
+        """Add to the ``matching`` chunks with the typed name those with the typed text or line."""
         typed = self._typed
         if typed is None or typed.is_place:
-            return named | self._line
-        matching = {chunk_id: value for chunk_id, value in named.items() if chunk_id in rows}
-        places, spoken = self._places(typed), self._compiled.spoken
-        found = places.with_those_of_text(matching, typed.text, rows, spoken, self._pasted)
+            return {**matching, **self._line}
+        words = self._compiled.spoken, self._scored
+        found = self._places(typed).with_those_of_text(matching, typed.text, rows, words, self._pasted)
         self._has_text = any(value >= VERBATIM and chunk_id not in matching for chunk_id, value in found.items())
         return {**found, **self._line}
 

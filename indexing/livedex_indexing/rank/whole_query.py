@@ -1,17 +1,21 @@
-"""Tells whether a file, or any of those found, has all words of a query.
+"""Tells whether a file, or any of those found, has all words of a query, or all but the names in a message.
 
 Invariant: pure, and decided by the words' places alone, not by how rare they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Final
 
-from livedex_indexing.rank.features import FeatureTable
+from livedex_indexing.query.query_terms import QueryTerm
+from livedex_indexing.query.typed_name import TypedName
+from livedex_indexing.rank.features import FeatureTable, MatchFeatures
+from livedex_indexing.text.terms import parts_of
 
 _LEAST: Final = 3  # words of a query that may have other endings: of two, one is often in the path
+_OF_NAME: Final = 2  # pairs of neighbours that a name in a message makes
 _WORDS: Final = range(2, 4)  # words that may be spread over a file and its path; of more, a chunk has most
 
 Written = Sequence[frozenset[int] | None]
@@ -46,6 +50,42 @@ def is_spread(
         here or (any(row[place] for row in counts) if contents is None else content_id in contents)
         for place, (here, contents) in enumerate(zip(in_path, written, strict=True))
     )
+
+
+def of_matches(
+    named: Mapping[int, float], rows: Mapping[int, MatchFeatures], content_of: Mapping[int, int]
+) -> Mapping[int, float]:
+    """Return those of the chunks ``named`` that have words of the query: others are no matches, so facets would not
+    count them. ``content_of``: where it is known, the words may be in another chunk of the file, as those of a phrase.
+    """
+    files = {content_of.get(chunk_id) for chunk_id in rows} - {None} if named else set()
+    return {i: value for i, value in named.items() if i in rows or content_of.get(i) in files}
+
+
+def has_message(
+    names: Sequence[TypedName],
+    rows: Iterable[MatchFeatures],
+    spoken: Sequence[QueryTerm],
+    scored: Sequence[QueryTerm],
+) -> bool:
+    """Whether a chunk has what a message says around the ``names`` in it: all words, and half of them in a row.
+
+    ``spoken``: the terms of the message; ``scored``: those whose counts the rows begin with. Numbers may differ, as
+    names may.
+    """
+    parts = {part.lower() for name in names for part in (name.name, name.owner, *parts_of(name.name))}
+    if any(_is_said(term, parts) and not (term.rows or term.is_stop_word) for term in spoken):
+        return False
+    words = [place for place, term in enumerate(scored) if _is_said(term, parts)]
+    return len(words) > 1 and any(
+        2 * sum(map(bool, row.pairs)) >= len(row.pairs) - _OF_NAME and all(row.texts[place] for place in words)
+        for row in rows
+        if row.pairs
+    )
+
+
+def _is_said(term: QueryTerm, names: Collection[str]) -> bool:
+    return not set(term.tokens).issubset(names) and not any(map(str.isdigit, "".join(term.tokens)))
 
 
 def _has_all(written: Written, content_id: int | None) -> bool:

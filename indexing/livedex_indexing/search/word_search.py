@@ -16,6 +16,7 @@ from livedex_indexing.hits.live_files import COPY, FileCopy, file_copy
 from livedex_indexing.model import Place
 from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters, build_filters, resolve_filters
 from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
+from livedex_indexing.query.message_names import names_in_message
 from livedex_indexing.query.query_compiler import Continued, compile_query
 from livedex_indexing.query.query_parser import PlainReading, is_phrase, with_words, without_signs, without_terms
 from livedex_indexing.query.query_terms import CompiledQuery, match_any_path
@@ -331,8 +332,9 @@ class WordSearch:
 
     def _serve(self, page: list[Placed], rows: Rows, compiled: CompiledQuery) -> list[Hit]:
         phrases = [WrittenPhrase(text, self._reader.words) for text in self._query.phrases]
-        name = typed_name(self._run.request.query) or name_inside(self._run.request.query)
-        shown = "" if name is None or name.is_words else name.name
+        text = self._run.request.query
+        names = (typed_name(text), name_inside(text), *names_in_message(text))
+        shown = next((name.name for name in names if name is not None and not name.is_words), "")
         highlighter = Highlighter(compiled.terms, phrases, self._reader.stems, shown)
         style = self._run.style if self._place is None else self._run.style._replace(line=self._place.line)
         maker = HitMaker(rows, self._run.roots, self._run.live, highlighter, style)

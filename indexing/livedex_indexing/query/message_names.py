@@ -1,0 +1,126 @@
+"""Recognises the names that a message or a line of code is about: quoted, called or declared.
+
+Invariant: pure; whether such a name is defined anywhere is for the index to say. Prose that mentions names is neither.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from livedex_indexing.query.query_terms import STOP_WORDS
+from livedex_indexing.query.typed_name import TypedName, typed_name
+
+_MOST: Final = 4  # names of a text that are looked up, …
+_CHARACTERS: Final = 400  # … in so many of its characters: a longer text is a log or a page
+_NAME: Final = r"[^\W\d]\w+[!?]?"
+_WITH_OWNER: Final = rf"(?:\w+(?:\.|::|->|\\))*{_NAME}"
+_QUOTED: Final = re.compile(rf"""(?<!\w)["'`‘“]{{1,2}}({_WITH_OWNER})(?:\(\))?["'`’”]{{1,2}}(?!\w)""")
+# no member named 'n'    has no attribute 'n'    does not contain a definition for 'n'    undefined symbol: n
+_NOUN: Final = (
+    r"\b(?:attribute|class|constant|definition (?:for|of)|field|function|identifier|import|member|method|name|named|"
+    r"property|reference to|symbol|value|variable)"
+)
+_MEMBER: Final = re.compile(_NOUN + r"\W{0,3}\Z", re.IGNORECASE)
+# undefined symbol: n    bash: n: command not found    method n()    n undefined    ReferenceError: n is not defined
+_NOT_QUOTED: Final = re.compile(
+    rf"(?:{_NOUN}|:)[ \t]+({_WITH_OWNER})(?=\(|:\s|\s(?:is|was|has|found|does)\b|\s*(?:\n|\Z))|"
+    rf"\A({_WITH_OWNER})\s(?=cannot|redeclared|unde)",
+    re.IGNORECASE,
+)
+# 'o' object    on type 'o'    from 'o'    'o' does not contain
+_OWNER_BEFORE: Final = re.compile(
+    r"\b(?:class|enum|from|in|instance of|interface|module|object|on|package|struct|trait|type)\W{0,3}\Z", re.IGNORECASE
+)
+# what is said of names, so that a plain word in quotes is one
+_OF_NAMES: Final = re.compile(
+    r"\b(?:cannot|declared|defined|found|un(?:declared|defined|resolved|used))\b", re.IGNORECASE
+)
+_OWNER_BEHIND: Final = re.compile(r"\W{0,3}(?:object|does not contain|has no)\b", re.IGNORECASE)
+_MODIFIERS: Final = (
+    r"(?:(?:abstract|async|await|bool|char|const|constexpr|declare|defer|double|export|extern|final|float|go|inline|int|"
+    r"internal|local|long|open|override|private|protected|pub(?:\([a-z]+\))?|public|readonly|return|sealed|static|"
+    r"struct|suspend|throw|unsafe|unsigned|virtual|void|yield|\w+[*&])[ \t]+)*(?:[A-Z]\w*[ \t]+)?"
+)
+_DECLARING: Final = (
+    r"(?:class|const|def|enum|extension|fn|fun|func|function|import|interface|let|macro|mod|module|namespace|new|"
+    r"object|proc|protocol|record|struct|sub|CREATE TABLE|trait|type|typedef|union|use|val|var|\#[ \t]*define)"
+)
+_BEGUN: Final = r"\((?!\)\s+[a-z]+\s+[a-z])"  # no prose behind it: run() does nothing
+_BEHIND: Final = rf"(?![\w.:\\])(?=\s*(?:\Z|{_BEGUN}|[{{\[<;=,}}]|(?:extends|implements)\b|from\s*[\"']|:\s|:\Z))"
+_DECLARED: Final = (
+    re.compile(rf"impl\b.*\bfor[ \t]+({_WITH_OWNER}){_BEHIND}"),
+    re.compile(rf"{_MODIFIERS}{_DECLARING}[ \t]+[{{*&]?[ \t]*({_WITH_OWNER})(?:{_BEHIND}|(?=\s*:(?!:)))"),
+    re.compile(rf"from[ \t]+\S+[ \t]+import[ \t]+\(?({_NAME})(?=\s*(?:\Z|,|\)|as\b))"),
+    re.compile(rf"{_MODIFIERS}(?:\S+[ \t]*=[ \t]*(?:await[ \t]+|new[ \t]+)?)?({_WITH_OWNER}){_BEGUN}"),
+)
+_FAULT: Final = re.compile(
+    r"(?:error|exception|fatal|warning)(?:\[\w+\]|\s[A-Z]+\d+)?:\s|unresolved reference\b|undefined\b.*:\s|"
+    r":\scommand not found",
+    re.IGNORECASE,
+)
+_BEGINS_AS_FAULT: Final = re.compile(
+    r"(?:call to|cannot|implicit|no \w+ named|undefined|uninitialized|unknown|unresolved)\b|"
+    r"\S+\s(?:cannot be|redeclared|undeclared|undefined)\b",
+    re.IGNORECASE,
+)
+_SHAPED: Final = re.compile(r"(?<![\w-])(?=\w*(?:[^\W_]_[^\W_]|[a-z0-9][A-Z]))[^\W\d]\w+(?![\w-])")
+_FAULT_NAME: Final = re.compile(r"(?:Error|Exception|Warning)\Z")
+_VALUES: Final = frozenset({"false", "nil", "none", "null", "self", "this", "true"})
+_LEVELS: Final = frozenset({"error", "fatal", "info", "note", "warning"})
+_NO_NAMES: Final = STOP_WORDS | _LEVELS | _VALUES
+
+
+@lru_cache(maxsize=32)  # a search asks several times
+def names_in_message(text: str) -> tuple[TypedName, ...]:
+    """Return the names that a message or a line of code of several words is about, the likeliest first: those in
+    quotes, then those that it declares or calls, then other words of a message that are written as names are."""
+    if len(text) > _CHARACTERS or len(text.split()) == 1:
+        return ()
+    found = list(_quoted(text)) or list(_declared(text.strip()))
+    if (":" in text and _FAULT.search(text)) or _BEGINS_AS_FAULT.match(text):
+        shaped = sorted(_SHAPED.findall(text), key=lambda name: _FAULT_NAME.search(name) is not None)
+        found += shaped if found else [*(a or b for a, b in _NOT_QUOTED.findall(text)), *shaped]
+    names = [typed_name(name) for name in dict.fromkeys(found) if name.lower() not in _NO_NAMES]
+    return tuple([name for name in names if name is not None][:_MOST])
+
+
+def is_doubtful(text: str) -> bool:
+    """Whether the first name of a message may be a value or a word of it: a plain word in quotes, or no quotes."""
+    first = next(_quoted(text), "")
+    return (first.isalnum() and first.islower()) if first else not any(_declared(text.strip()))
+
+
+def _quoted(text: str) -> Iterator[str]:
+    """Yield the names in quotes: first those that a message calls a member of something, last what should have it."""
+    found = [match for match in _QUOTED.finditer(text) if _may_be_name(match, text)]
+    for match in sorted(found, key=lambda match: _rank(text[: match.start()], text[match.end() :])):
+        whole = match[1]
+        yield whole if "." in whole else re.split(r"::|->", whole)[-1]
+
+
+def _may_be_name(quoted: re.Match[str], text: str) -> bool:
+    """Whether what is in quotes may be a name: a plain word needs quotes of code, or a message about names."""
+    is_plain = quoted[1].isalnum() and quoted[1].islower()
+    return (
+        not is_plain or quoted[0][0] == "`" or _is_of_names(text) or _MEMBER.search(text[: quoted.start()]) is not None
+    )
+
+
+def _is_of_names(text: str) -> bool:
+    return _OF_NAMES.search(text) is not None or (":" in text and _FAULT.search(text) is not None)
+
+
+def _rank(before: str, behind: str) -> int:
+    if _MEMBER.search(before):
+        return 0
+    return 2 if _OWNER_BEFORE.search(before) or _OWNER_BEHIND.match(behind) else 1
+
+
+def _declared(text: str) -> Iterator[str]:
+    """Yield the name that a line of code declares or calls."""
+    found = next((match for pattern in _DECLARED if (match := pattern.match(text)) is not None), None)
+    if found is not None:
+        yield found[1].rpartition("::")[2].rpartition("\\")[2]

@@ -1,0 +1,77 @@
+"""Which names a message or a line of code is about, and that prose which mentions names is neither."""
+
+from __future__ import annotations
+
+import pytest
+
+from livedex_indexing.query.message_names import is_doubtful, names_in_message
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('error: Name "walk" is not defined  [name-defined]', "walk"),
+        ("undefined reference to `walk'", "walk"),
+        ("error: ‘walk’ undeclared (first use in this function)", "walk"),
+        ("error[E0432]: unresolved import `crate::walk`", "walk"),
+        ("error: 'struct tree' has no member named 'walk'", "walk"),
+        ("AttributeError: 'Tree' object has no attribute 'walk'", "walk"),
+        ("error TS2339: Property 'walk' does not exist on type 'Tree'.", "walk"),
+        ("no method named walk found for struct Tree", "walk"),
+        ("what happens in `walk` when it fails", "walk"),
+        ("undefined: walk", "walk"),
+        ("walk redeclared in this block", "walk"),
+        ("ld: error: undefined symbol: walk", "walk"),
+        ("bash: walk: command not found", "walk"),
+        ("ReferenceError: walk is not defined", "walk"),
+        ("error: cannot find symbol\n  symbol:   class Walk\n  location: class Tree", "Walk"),
+        ("Call to undefined function walk()", "walk"),
+        ("impl Tree for Walk", "Walk"),
+        ("struct walk {", "walk"),
+        ("class Walk extends Tree", "Walk"),
+        ("public static void walk(", "walk"),
+        ("pub async fn walk(self, deep: bool) -> bool {", "walk"),
+        ("CREATE TABLE walks (", "walks"),
+        ("#define WALK", "WALK"),
+        ("type Walk =", "Walk"),
+        ("steps = walk(tree)", "walk"),
+        ("from trees import walk", "walk"),
+        ("import { walk } from './trees'", "walk"),
+        ("use trees::walk;", "walk"),
+    ],
+)
+def test_the_name_that_a_message_or_a_line_of_code_is_about(text: str, name: str) -> None:
+    assert next(found.name for found in names_in_message(text)) == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "walk",
+        "walk(tree)",
+        "fix a crash in walk_tree",
+        "use walk for trees",
+        "walkTree deepTree tree",
+        "walk_tree() returns nothing where the tree is empty",
+        "remove the redundant function call",
+        "it's the dog's walk",
+        "no module for 'None'",
+        "'walk' " * 60,
+        "return a walk in the 'tree' state",
+    ],
+)
+def test_texts_without_such_a_name(text: str) -> None:
+    assert names_in_message(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "doubtful"),
+    [
+        ("error: no such format 'width'", True),
+        ("undefined: width", True),
+        ("no such format 'maxWidth'", False),
+        ("def width(line):", False),
+    ],
+)
+def test_a_plain_word_may_be_a_value(text: str, doubtful: bool) -> None:
+    assert is_doubtful(text) is doubtful

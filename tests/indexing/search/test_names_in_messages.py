@@ -1,0 +1,66 @@
+"""A message and a line of code lead to the definition of the name in them, or to the file that has the message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from helpers.indexed_folder import LINES, Indexed
+
+FILLER = "".join(f"    step = {number}\n" for number in range(3 * LINES))
+MANY = 20  # files that say what the messages say
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
+    with Indexed(tmp_path_factory.mktemp("messages")) as made:
+        for number in range(MANY):
+            made.write(f"root/notes{number}.md", f"An error: the name of value {number} is not defined.\n" * 3)
+            made.write(
+                f"root/uses{number}.py", f"wanderer(wanderer, Rover)  # error: name of value {number} undefined\n"
+            )
+            made.write(f"root/queue{number}.js", f"const queue = {number}; queue.wander(); // undefined symbol: type\n")
+        walks = "def wanderer(tree):\n    return meadow  # wanderer\n\n\n"
+        made.write("root/walks.py", f"{FILLER}{walks}{FILLER}name = defined\n")
+        made.write("root/rovers.py", f"{FILLER}class Rover(Walk):\n    def drive(self):\n        pass\n")
+        made.write("root/width.py", f"{FILLER}def width(text):\n    pass\n")
+        made.write("root/kinds.py", f'{FILLER}    raise ValueError(f"no such kind of line {{kind}}")\n{FILLER}')
+        made.write("root/returned.py", f"{FILLER}    if True: return wanderer(meadow) or wanderer\n{FILLER}")
+        made.write("root/pasted.py", f"{FILLER}    found = wanderer(forest)\n{FILLER}")
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("error[E0425]: cannot find value `wanderer` in this scope", "walks.py"),
+        ("NameError: name 'wanderer' is not defined", "walks.py"),
+        ("undefined: wanderer", "walks.py"),
+        ("'Rover' object has no attribute 'wanderer'", "walks.py"),
+        ("public static void wanderer(", "walks.py"),
+        ("from errors import wanderer", "walks.py"),
+        ("wanderer('name')", "walks.py"),
+        ("x.wanderer(", "walks.py"),
+        ("Rover.name", "rovers.py"),
+        ("no such kind of line 'width'", "kinds.py"),
+        ("found = wanderer(forest)", "pasted.py"),
+        ("return wanderer(meadow)", "returned.py"),
+    ],
+)
+def test_what_a_message_or_a_line_is_about_comes_first(app: Indexed, query: str, path: str) -> None:
+    assert app.search(query)[0]["relative_path"] == path
+
+
+def test_the_definition_of_a_phrase_is_the_hit_in_a_file_with_the_words(app: Indexed) -> None:
+    hit = app.search('error: Name "wanderer" is not defined')[0]
+    assert (hit["relative_path"], "def wanderer" in hit["snippet"]) == ("walks.py", True)
+
+
+def test_a_definition_comes_before_equal_texts(tmp_path: Path) -> None:
+    with Indexed(tmp_path) as made:
+        for number in range(3):
+            made.write(f"root/calls{number}.py", f"wanderer(wanderer(wanderer({number})))\n")
+        made.write("root/longer/walks.py", f"{FILLER}def wanderer(tree):\n    pass\n")
+        assert made.search("wanderer(")[0]["relative_path"] == "longer/walks.py"
