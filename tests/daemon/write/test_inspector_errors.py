@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import AbstractContextManager
 
 import pytest
 
 from helpers.inspection_desk import Desk, row
+from livedex_indexing.disk import beneath, tree
 
 
 def fail(monkeypatch: pytest.MonkeyPatch, name: str, code: int) -> None:
@@ -97,16 +99,16 @@ def test_an_unknown_rule_lets_nothing_in(desk: Desk, monkeypatch: pytest.MonkeyP
 
 def test_a_folder_in_one_that_denies_access_has_no_row(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     (desk.folder / "d" / "e").mkdir(parents=True)
-    real = os.open
+    real = beneath.folder
 
-    def deny(path: bytes, *args: int, **named: int) -> int:
-        if path == b"d":
+    def deny(root: bytes, path: bytes, *, listing: bool = False) -> AbstractContextManager[int]:
+        if path in (b"d", b"d/e"):
             raise PermissionError(errno.EACCES, "no")
-        return real(path, *args, **named)
+        return real(root, path, listing=listing)
 
     desk.inspect(b"d/e", tree=True)
     with monkeypatch.context() as patch:
-        patch.setattr(os, "open", deny)
+        patch.setattr(tree, "folder", deny)
         assert desk.inspector.walk_on()
     assert desk.inspector.changes.rows == []
 
