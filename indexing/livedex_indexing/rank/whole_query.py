@@ -74,9 +74,9 @@ def has_message(
     names may.
     """
     parts = {part.lower() for name in names for part in (name.name, name.owner, *parts_of(name.name))}
-    if any(_is_said(term, parts) and not (term.rows or term.is_stop_word) for term in spoken):
+    if any(_is_around(term, parts) and not (term.rows or term.is_stop_word) for term in spoken):
         return False
-    words = [place for place, term in enumerate(scored) if _is_said(term, parts)]
+    words = [place for place, term in enumerate(scored) if _is_around(term, parts)]
     return len(words) > 1 and any(
         2 * sum(map(bool, row.pairs)) >= len(row.pairs) - _OF_NAME and all(row.texts[place] for place in words)
         for row in rows
@@ -84,7 +84,7 @@ def has_message(
     )
 
 
-def _is_said(term: QueryTerm, names: Collection[str]) -> bool:
+def _is_around(term: QueryTerm, names: Collection[str]) -> bool:
     return not set(term.tokens).issubset(names) and not any(map(str.isdigit, "".join(term.tokens)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from helpers.indexed_folder import Indexed
 from livedex_indexing.lines.expression import BadPattern
+from livedex_indexing.lines.line_pattern import Line, Pattern
 from livedex_indexing.lines.line_search import LineSearch
 from livedex_ipc.errors import Cancelled
 
@@ -186,32 +188,46 @@ def test_a_bad_pattern_is_refused_before_anything_is_asked(index: Indexed) -> No
             index.ask(pattern, mode=mode)
 
 
-def test_the_log_of_the_index_shrinks_while_files_are_searched(index: Indexed) -> None:
+def at_each_file(monkeypatch: pytest.MonkeyPatch, action: Callable[[], object]) -> None:
+    """Run ``action`` whenever the search has read a file and looks for its lines."""
+    lines = Pattern.lines
+
+    def act_and_look(pattern: Pattern, *of: Any) -> Iterator[Line]:
+        action()
+        return lines(pattern, *of)
+
+    monkeypatch.setattr(Pattern, "lines", act_and_look)
+
+
+def test_the_log_of_the_index_shrinks_while_files_are_searched(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches that overlap without a pause would let it grow without limit."""
     for number in range(20):
         index.write(f"root/{number:02}.txt", "needle\n")
     folded: list[bool] = []
     log = Path(index.database + "-wal")
 
-    def write_and_fold() -> bool:
+    def write_and_fold() -> None:
         index.write("root/later.txt", f"other {len(folded)}\n")
         folded.append(index.store.checkpoint() and log.stat().st_size == 0)
-        return False
 
-    assert len(index.search("needle", mode="exact", limit=100, cancelled=write_and_fold)) == 20
-    assert len(folded) >= 20 and all(folded[-20:]), folded
+    at_each_file(monkeypatch, write_and_fold)
+    assert len(index.search("needle", mode="exact", limit=100)) == 20
+    assert folded == [True] * 20
 
 
-def test_what_is_indexed_again_during_the_search_is_left_out_and_searched_by_the_next(index: Indexed) -> None:
+def test_what_is_indexed_again_during_the_search_is_left_out_and_searched_by_the_next(
+    index: Indexed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in "abc":
         index.write(f"root/{name}.txt", f"needle {name}\n")
-    changes = iter([lambda: rename(index, "root/b.txt", "root/d.txt"), lambda: index.write("root/c.txt", "other\n")])
 
-    def change() -> bool:
-        next(changes, bool)()
-        return False
+    def change() -> None:
+        if (index.folder / "root/b.txt").exists():
+            rename(index, "root/b.txt", "root/d.txt")
+            index.write("root/c.txt", "other\n")
 
-    answer = index.ask("needle", mode="exact", cancelled=change)
+    at_each_file(monkeypatch, change)
+    answer = index.ask("needle", mode="exact")
     assert places(answer.hits) == [("a.txt", 1)]
     assert [warning["code"] for warning in answer.warnings] == ["files_changed"]
     assert {path for _, path in answer.stale} == {b"b.txt", b"c.txt"} and not any(answer.stale.values())
