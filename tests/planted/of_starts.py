@@ -24,6 +24,20 @@ DEFECTS = (
         "tests/daemon/upkeep/test_schedule.py::test_the_daemon_starts_without_what_times_its_jobs",
     ),
     Defect(
+        "jobs-need-a-thread",
+        "where no thread can be started after eight seconds, the status calls the jobs dead for half a minute",
+        "livedex_daemon/upkeep/schedule.py",
+        (("with suppress(RuntimeError), ThreadPoolExecutor", "with ThreadPoolExecutor"),),
+        "tests/daemon/upkeep/test_schedule.py::test_jobs_begin_though_no_thread_can_be_started",
+    ),
+    Defect(
+        "ended-task-called-dead",
+        "a task that failed once and then ended its work is called dead for half a minute",
+        "livedex_daemon/process/supervision.py",
+        (("                self._failures.forget()\n", ""),),
+        "tests/daemon/process/test_supervision.py::test_a_task_that_ended_its_work_is_well",
+    ),
+    Defect(
         "jobs-never-begun",
         "no job of the schedule ever runs",
         "livedex_daemon/upkeep/schedule.py",

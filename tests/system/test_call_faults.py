@@ -28,7 +28,7 @@ from livedex_ipc.errors import LivedexError
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-CELLS = int(os.environ.get("LIVEDEX_CALL_CELLS", "8"))
+CELLS = int(os.environ.get("LIVEDEX_CALL_CELLS", "13"))
 FIRST_CELL = int(os.environ.get("LIVEDEX_CALL_FIRST", "0"))  # where an earlier run ended
 SEED = 10  # of these 13 cells, one lets every listing fail
 TOTALS_EVERY = 10

@@ -1,7 +1,7 @@
 """Keeps threads and tasks of the daemon going: one that fails is logged, named in the status, and started again.
 
 Invariant: a failure hands back what the part had in hand before the part starts again, and ``fault`` names it until the
-part has worked for ``WELL_S``.
+part has worked for ``WELL_S`` or a task has ended its work.
 """
 
 from __future__ import annotations
@@ -42,6 +42,9 @@ class _Failures:
     def add(self, error: BaseException) -> None:
         self._last = type(error).__name__, self._clock()
         log.error("part_failed", extra={"part": self._name}, exc_info=error)
+
+    def forget(self) -> None:
+        self._last = None
 
     def recent(self) -> str | None:
         last = self._last
@@ -133,6 +136,7 @@ class SupervisedTask:
         while True:
             try:
                 await self._run()
+                self._failures.forget()
                 return
             except Exception as error:
                 self._failures.add(error)

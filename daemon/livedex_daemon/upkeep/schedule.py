@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
@@ -47,12 +48,14 @@ class Schedule:
         self._roots = roots
         self._backlog = backlog
         self._jobs: TimedJobs | None = None
+        self._began_at = 0.0  # monotonic
         self._planned: dict[str, tuple[float, Callable[[], None]]] = {}  # by name: the period in seconds, the action
         self.checks = SupervisedTask("root checks", self._check_often)
         self.beginning = SupervisedTask("jobs", self._begin_jobs)
         self._poll_every_s = 0.0
 
     def start(self, config: Config) -> None:
+        self._began_at = time.monotonic()
         self.checks.start()
         self._every("maintain", MAINTAIN_EVERY_S, self._chores.maintain)
         self.reschedule(config)
@@ -72,14 +75,15 @@ class Schedule:
 
     async def _begin_jobs(self) -> None:
         """Time the jobs from now on, each first when it would have been due if all had begun with the daemon."""
-        waited = min(LATER_S, *(seconds for seconds, _action in self._planned.values()))
-        await asyncio.sleep(waited)
-        loader = ThreadPoolExecutor(1, "jobs")  # meanwhile the loop answers
-        await asyncio.get_running_loop().run_in_executor(loader, import_module, "livedex_daemon.upkeep.timed_jobs")
-        loader.shutdown(wait=False)
+        due = self._began_at + min(LATER_S, *(seconds for seconds, _action in self._planned.values()))
+        await asyncio.sleep(due - time.monotonic())
+        with suppress(RuntimeError), ThreadPoolExecutor(1, "jobs") as loader:  # meanwhile the loop answers
+            await asyncio.get_running_loop().run_in_executor(loader, import_module, "livedex_daemon.upkeep.timed_jobs")
+        # Where no thread can be started, the loop waits for the import.
         from livedex_daemon.upkeep.timed_jobs import TimedJobs
 
         self._jobs = TimedJobs()
+        waited = time.monotonic() - self._began_at
         for name, (seconds, action) in self._planned.items():
             self._plan(name, seconds, action, max(0.0, seconds - waited))
 

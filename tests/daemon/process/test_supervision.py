@@ -63,6 +63,25 @@ def test_a_thread_that_is_ended_is_not_started_again() -> None:
     assert not failing.well.is_set()
 
 
+def test_a_task_that_ended_its_work_is_well() -> None:
+    async def supervised() -> None:
+        errors = [KeyError("x")]
+
+        async def run() -> None:
+            if errors:
+                raise errors.pop()
+
+        task = SupervisedTask("part", run, pause_s=0.001)
+        task.start()
+        while task.fault is None:
+            await asyncio.sleep(0)
+        async with asyncio.timeout(WAIT_S):
+            while task.fault is not None:
+                await asyncio.sleep(0)
+
+    asyncio.run(supervised())
+
+
 def test_a_task_that_fails_is_awaited_again() -> None:
     async def supervised() -> None:
         well = asyncio.Event()
