@@ -24,7 +24,7 @@ from livedex_daemon.write.outcomes import (
     Unreadable,
     Unsettled,
     Waiting,
-)  # fmt: skip
+)
 from livedex_daemon.write.policy import Policy
 from livedex_daemon.write.walk import Work
 from livedex_indexing.child.code_version import failure_signature

@@ -80,7 +80,7 @@ def names_in_message(text: str) -> tuple[TypedName, ...]:
     if len(text) > _CHARACTERS or len(text.split()) == 1:
         return ()
     found = list(_quoted(text)) or list(_declared(text.strip()))
-    if (":" in text and _FAULT.search(text)) or _BEGINS_AS_FAULT.match(text):
+    if _says_fault(text) or _BEGINS_AS_FAULT.match(text):
         shaped = sorted(_SHAPED.findall(text), key=lambda name: _FAULT_NAME.search(name) is not None)
         found += shaped if found else [*(a or b for a, b in _NOT_QUOTED.findall(text)), *shaped]
     names = [typed_name(name) for name in dict.fromkeys(found) if name.lower() not in _NO_NAMES]
@@ -90,7 +90,7 @@ def names_in_message(text: str) -> tuple[TypedName, ...]:
 def is_doubtful(text: str) -> bool:
     """Whether the first name of a message may be a value or a word of it: a plain word in quotes, or no quotes."""
     first = next(_quoted(text), "")
-    return (first.isalnum() and first.islower()) if first else not any(_declared(text.strip()))
+    return _is_plain(first) if first else not any(_declared(text.strip()))
 
 
 def _quoted(text: str) -> Iterator[str]:
@@ -103,14 +103,18 @@ def _quoted(text: str) -> Iterator[str]:
 
 def _may_be_name(quoted: re.Match[str], text: str) -> bool:
     """Whether what is in quotes may be a name: a plain word needs quotes of code, or a message about names."""
-    is_plain = quoted[1].isalnum() and quoted[1].islower()
-    return (
-        not is_plain or quoted[0][0] == "`" or _is_of_names(text) or _MEMBER.search(text[: quoted.start()]) is not None
-    )
+    if not _is_plain(quoted[1]) or quoted[0][0] == "`":
+        return True
+    is_of_names = _OF_NAMES.search(text) is not None or _says_fault(text)
+    return is_of_names or _MEMBER.search(text[: quoted.start()]) is not None
 
 
-def _is_of_names(text: str) -> bool:
-    return _OF_NAMES.search(text) is not None or (":" in text and _FAULT.search(text) is not None)
+def _is_plain(word: str) -> bool:
+    return word.isalnum() and word.islower()
+
+
+def _says_fault(text: str) -> bool:
+    return ":" in text and _FAULT.search(text) is not None
 
 
 def _rank(before: str, behind: str) -> int:
