@@ -61,8 +61,7 @@ def heal(client: Client, *, failed: bool = False) -> None:
         assert names == NAMES or failed or not answer["fresh"], answer
         return bool(answer["fresh"]) and names == NAMES and client.call("status")["state"] == "ready"
 
-    # The promise is 10 s; a machine that is busy with other tests may need longer for the tries themselves.
-    wait_until(healed, 3 * HEALED_S, what="fresh answers and a status without a warning")
+    wait_until(healed, HEALED_S, what="fresh answers and a status without a warning")
 
 
 @pytest.mark.parametrize("call", ["open", "read", "stat", "getdents"])
