@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FILES = int(os.environ.get("LIVEDEX_CHECKOUT_FILES", "300"))
 TIMES = int(os.environ.get("LIVEDEX_CHECKOUTS", "2"))
 WORDS = 60  # searched for in turn
-ROUNDS = 1  # of all of them, at least, while nothing happens
+ROUNDS = 3  # of all of them, at least, while nothing happens
 BRANCHES = ("main", "other")
 
 
