@@ -15,6 +15,7 @@ from math import inf
 from typing import NamedTuple
 
 from livedex_daemon.watch.backlog import Key
+from livedex_indexing.relpath import parent
 
 PAUSES_S = (0.5, 1.0, 2.0, 4.0)  # before each further try,
 PAUSE_MOST_S = 5.0  # and before all later ones
@@ -144,6 +145,20 @@ class UnreadablePaths:
         self.discard(key)
         if len(self.denied) < MOST_DENIED:
             self.denied[key] = None
+
+    def allowed(self, key: Key) -> None:
+        """Record that a folder without permission could be listed."""
+        self.denied.pop(key, None)
+
+    def closed_above(self, key: Key) -> bytes | None:
+        """Return the topmost folder above the path that is known to deny permission."""
+        root_id, folder = key
+        closed = None
+        while folder and self.denied:
+            folder = parent(folder)
+            if (root_id, folder) in self.denied:
+                closed = folder
+        return closed
 
     def take_denied(self, limit: int) -> list[Key]:
         """Return some paths without permission to look at now, and put them last."""

@@ -17,6 +17,7 @@ from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.outcomes import (
     Failed,
     Gone,
+    Hidden,
     Known,
     NoWorker,
     Outcome,
@@ -69,9 +70,9 @@ class Committer:
                 row = self._row_of(outcome)
                 if row is not None:
                     rows.append(row)
-                elif isinstance(result, Known) or _is_there(work):
+                elif isinstance(result, Known) or (isinstance(result, Gone) and _is_there(work)):
                     applied.unread.append(work)
-                if isinstance(result, Unsettled):
+                if isinstance(result, Unsettled | Hidden):
                     applied.again.append(work.key)
             self._store.put_files(rows)
             self._unmark(rows)
@@ -112,7 +113,7 @@ class Committer:
         work, result, stat = outcome.work, outcome.result, outcome.stat
         root_id, path = work.key
         now = time.time()
-        if isinstance(result, Gone):
+        if isinstance(result, Gone | Hidden):
             self._store.remove_files(root_id, [path])
             return None
         if isinstance(result, Unsettled):

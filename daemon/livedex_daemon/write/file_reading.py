@@ -17,6 +17,7 @@ from livedex_daemon.write.outcomes import (
     OUT_OF_MEMORY,
     Failed,
     Gone,
+    Hidden,
     Job,
     Known,
     Outcome,
@@ -26,6 +27,7 @@ from livedex_daemon.write.outcomes import (
     Waiting,
 )
 from livedex_daemon.write.policy import Policy
+from livedex_daemon.write.second_look import is_hidden
 from livedex_daemon.write.walk import Work
 from livedex_indexing.child.code_version import failure_signature
 from livedex_indexing.chunk import chunk_plan
@@ -83,7 +85,7 @@ class FileReader:
         except tree.Vanished:
             return Outcome(work, Gone())
         except tree.Denied:
-            return Outcome(work, Failed("denied", ""))
+            return Outcome(work, Hidden() if is_hidden(work.root, work.path) else Failed("denied", ""))
         except tree.Unsettled:
             return Outcome(work, Unsettled())
         except tree.TooLarge as fault:

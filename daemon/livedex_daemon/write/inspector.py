@@ -79,6 +79,10 @@ class Inspector:
 
     def _inspect_path(self, root: Root, path: bytes, entry: Entry) -> None:
         folder, _, name = path.rpartition(b"/")
+        closed = self.unreadable.closed_above(entry.key)
+        if closed is not None:
+            self._start_walk(root, closed, entry)  # a file in it may be open to who knows its name
+            return
         if rules.is_rule_file(name):
             self._start_walk(root, folder, entry)
             return
@@ -200,8 +204,8 @@ class Inspector:
                 self.submit([work], bulk=False)
 
     def _start_walk(self, root: Root, path: bytes, entry: Entry) -> None:
-        tools = WalkTools(self._store, self._watching.watch, self._pool.policy)
-        self._walks.append(TreeWalk(tools, root, path, entry, since=self.unreadable.failures))
+        tools = WalkTools(self._store, self._watching.watch, self._pool.policy, self.unreadable)
+        self._walks.append(TreeWalk(tools, root, path, entry))
         entry.works += 1  # the walk itself
         if not entry.key[1]:
             root.overflows_at_walk = root.overflows
@@ -221,7 +225,9 @@ class Inspector:
         if gone and not self._presence.is_same(walk.root):
             del self.changes.removed[files:], self.changes.removed_trees[trees:], walk.absent[:]
             self._presence.check(walk.root)
-        self._cancel_below(walk.root.id, frozenset(path for _, path in self.changes.removed_trees[trees:]))
+        dropped = {path for _, path in self.changes.removed_trees[trees:]}
+        self._cancel_below(walk.root.id, frozenset(dropped.union(walk.closed)))
+        walk.closed.clear()
         walk.took_s += time.monotonic() - started
         self._backlog.moved(walk.entry)
         works, walk.works = walk.works, []
@@ -325,8 +331,8 @@ class Inspector:
         It looks at all of them: call it once for many paths.
         """
         self.changes.drop_rows(lambda row: row.root_id == root_id and is_gone(row.path))
-        for key, work in self._busy.items():
-            if key[0] == root_id and is_gone(key[1]):
+        for work in (*self._busy.values(), *self.retries):
+            if work.root.id == root_id and is_gone(work.path):
                 work.cancelled = True
 
     def leave(self, root_id: int) -> None:

@@ -21,6 +21,10 @@ class Gone(NamedTuple):
     """The path no longer exists."""
 
 
+class Hidden(NamedTuple):
+    """A folder above the path denies access. That folder has a row that says so; nothing in it has one."""
+
+
 class Unsettled(NamedTuple):
     """The file changed while it was read."""
 
@@ -62,7 +66,7 @@ class Known(NamedTuple):
     """The index has this content already."""
 
 
-Result = ChunkedContent | Known | Gone | Unsettled | Unreadable | Skipped | NoWorker | Failed | Waiting
+Result = ChunkedContent | Known | Gone | Hidden | Unsettled | Unreadable | Skipped | NoWorker | Failed | Waiting
 
 
 class Outcome(NamedTuple):

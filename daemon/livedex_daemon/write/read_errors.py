@@ -69,8 +69,6 @@ class ReadErrors:
                 self.seen(walk.entry, key, walk.since)
         for path, code in walk.failures.items():
             self.failed(root, path, code, walk.entry, changes)
-        for path in walk.denied:
-            self._unreadable.deny((root.id, path))
 
     def is_news(self, outcome: Outcome) -> bool:
         """Return False for a file that still cannot be read, and whose row already says so."""

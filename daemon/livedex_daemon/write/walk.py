@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 
 from livedex_daemon.watch.backlog import SETTLE_S, Entry, Key
 from livedex_daemon.watch.root_table import Root
+from livedex_daemon.watch.unreadable import UnreadablePaths
 from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.plan_check import PlanCheck
 from livedex_daemon.write.policy import Policy
@@ -106,15 +107,14 @@ class WalkTools(NamedTuple):
     rows: Rows
     watch: Callable[[Root, bytes], None]
     policy: Policy
+    unreadable: UnreadablePaths
     now: Callable[[], float] = time.time
 
 
 class TreeWalk:
     """A walk of one folder and everything below it. Call ``step`` until it returns True."""
 
-    def __init__(self, tools: WalkTools, root: Root, path: bytes, entry: Entry, *, since: int = 0) -> None:
-        """``since``: how many reads of any path had failed before the walk began."""
-        self.since = since
+    def __init__(self, tools: WalkTools, root: Root, path: bytes, entry: Entry) -> None:
         self.root = root
         self.path = path
         self.entry = entry
@@ -126,7 +126,9 @@ class TreeWalk:
         self.emptied = False  # the root itself is empty although the index has files of it
         self.failures: dict[bytes, int] = {}  # folders that could not be read: the errno. What is in them is kept
         self.denied: list[bytes] = []  # folders without permission: nothing in them is served
-        self._rows, self._watch, self.policy, self._now = tools
+        self.closed: list[bytes] = []  # those of them that were found so in this step
+        self._rows, self._watch, self.policy, self._unreadable, self._now = tools
+        self.since = self._unreadable.failures  # of any path, before the walk began
         policy, rows = self.policy, self._rows
         self._plans = PlanCheck(lambda row: policy.settings_of(root.path, row.path))
         self._planned = None if root.planned == policy.chunking else self._plans
@@ -169,9 +171,13 @@ class TreeWalk:
             return
         self._visited.add(path)
         root = self.root
+        if self._unreadable.closed_above((root.id, path)) is not None:
+            self.denied.append(path)  # since the walk listed that folder, another one has found it closed
+            return
         self._watch(root, path)
         try:
             entries = tree.listing(root.path, path)
+            self._unreadable.allowed((root.id, path))
             if not path and not entries and self._had_folders and not self._seen_to_go():
                 self.emptied = True
                 return
@@ -195,11 +201,15 @@ class TreeWalk:
     def _leave_denied(self, path: bytes, changes: Changes) -> None:
         """Say that the folder may not be read, and serve nothing of it."""
         self.denied.append(path)
-        if path == self.path and is_hidden(self.root, path):
+        if is_hidden(self.root, path):
             return  # the folder above says so for all that is in it
+        self.closed.append(path)
+        self._unreadable.deny((self.root.id, path))
         row = self._rows.file(self.root.id, path)
-        if row is None or row.reason != "denied":
+        is_news = row is None or row.reason != "denied"
+        if is_news or self._rows.folders_below(self.root.id, path):
             changes.removed_trees.append((self.root.id, path))
+        if is_news:
             changes.rows.append(bare_row(self.root.id, path, None, "failed", "denied", self._now()))
 
     def has_read(self, path: bytes) -> bool:

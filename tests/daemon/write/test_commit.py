@@ -14,7 +14,7 @@ from livedex_daemon.watch.backlog import Entry
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.commit import Applied, Committer
-from livedex_daemon.write.outcomes import Failed, Gone, Known, Outcome, Result, Skipped
+from livedex_daemon.write.outcomes import Failed, Gone, Hidden, Known, Outcome, Result, Skipped
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Work
 from livedex_indexing.child.code_version import failure_signature
@@ -80,6 +80,15 @@ def test_what_was_known_and_is_collected_is_read_again(store: Store, storing: Co
     outcome = Outcome(work, Known(), Stat("file", 1, 2, 3, 4, 1, 0o644), b"h" * 16, plan)
     assert storing.apply(Changes(), [outcome]) == Applied([], [work])
     assert store.file(1, b"a") is None
+
+
+def test_a_file_in_a_closed_folder_has_no_row_and_its_path_is_looked_at(store: Store, tmp_path: Path) -> None:
+    root = real_root(tmp_path)
+    (work,) = works(root, "a.txt")
+    store.put_files([row(b"a.txt")])
+    committer = Committer(store, FakeForgottenFiles().real, Roots([root]), SearchPriority())
+    assert committer.apply(Changes(), [Outcome(work, Hidden())]) == Applied([work.key], [])
+    assert store.file(1, b"a.txt") is None
 
 
 @pytest.mark.parametrize("now", ["nothing", "a folder", "a file"])

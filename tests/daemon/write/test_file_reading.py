@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import apsw
@@ -14,11 +15,12 @@ from helpers.pool_parts import POLICY, works
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.crashes import Crashes
 from livedex_daemon.write.file_reading import AVOIDED, FileReader
-from livedex_daemon.write.outcomes import Failed, Gone, Job, Known, Outcome, Skipped, Unreadable
+from livedex_daemon.write.outcomes import Failed, Gone, Hidden, Job, Known, Outcome, Skipped, Unreadable
 from livedex_daemon.write.walk import bare_row
 from livedex_indexing.child import code_version
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.disk import tree
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 
 
@@ -67,6 +69,31 @@ def test_a_lack_of_memory_is_not_the_error_of_the_file(
 
     (folder / "a.txt").write_text("words\n")
     assert outcome(FileReader(known, marks), root, "a.txt") == Unreadable(errno.ENOMEM)
+
+
+@pytest.mark.parametrize(("closed", "result"), [("d/a.txt", Failed("denied", "")), ("d", Hidden())])
+def test_a_file_in_a_folder_that_denies_access_is_not_the_one_that_does(
+    root: Root, folder: Path, marks: ForgottenFiles, closed: str, result: object
+) -> None:
+    (folder / "d").mkdir()
+    (folder / "d" / "a.txt").write_text("words\n")
+    refused = PermissionError(errno.EACCES, "no")
+    real_folder, real_open = tree.folder, os.open
+
+    def reached(base: bytes, path: bytes, *, listing: bool = False) -> AbstractContextManager[int]:
+        if closed == "d" and path == b"d":
+            raise refused
+        return real_folder(base, path, listing=listing)
+
+    def opened(path: bytes, *args: int, **named: int) -> int:
+        if closed != "d" and path == b"a.txt":
+            raise refused
+        return real_open(path, *args, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tree, "folder", reached)
+        patch.setattr(os, "open", opened)
+        assert outcome(FileReader(unknown, marks), root, "d/a.txt") == result
 
 
 def test_what_is_no_text_is_an_outcome(root: Root, folder: Path, marks: ForgottenFiles) -> None:

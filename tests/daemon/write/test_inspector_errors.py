@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
 from helpers.inspection_desk import Desk, row
+from livedex_daemon.watch.backlog import Entry
+from livedex_daemon.write.walk import Work, bare_row
 from livedex_indexing.disk import beneath, tree
 
 
@@ -97,20 +100,71 @@ def test_an_unknown_rule_lets_nothing_in(desk: Desk, monkeypatch: pytest.MonkeyP
     assert not desk.inspector.changes and (1, b"d") in desk.inspector.unreadable.open
 
 
-def test_a_folder_in_one_that_denies_access_has_no_row(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    (desk.folder / "d" / "e").mkdir(parents=True)
+@contextmanager
+def closed(*folders: bytes, to_list: bool = False) -> Iterator[None]:
+    """Let folders deny access; ``to_list``: only their listing, so that who knows a name in them may open it."""
     real = beneath.folder
 
     def deny(root: bytes, path: bytes, *, listing: bool = False) -> AbstractContextManager[int]:
-        if path in (b"d", b"d/e"):
+        if path in folders and (listing or not to_list):
             raise PermissionError(errno.EACCES, "no")
         return real(root, path, listing=listing)
 
-    desk.inspect(b"d/e", tree=True)
-    with monkeypatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tree, "folder", deny)
-        assert desk.inspector.walk_on()
+        yield
+
+
+def walk_all(desk: Desk) -> None:
+    while desk.inspector.walk_on():
+        pass
+
+
+@pytest.mark.parametrize("start", [b"d/e", b""])
+def test_a_folder_in_one_that_denies_access_has_no_row(desk: Desk, start: bytes) -> None:
+    (desk.folder / "d" / "e").mkdir(parents=True)
+    desk.inspect(start, tree=True)
+    with closed(b"d", b"d/e"), pytest.MonkeyPatch.context() as patch:
+        if not start:  # the walk has listed the folder just before
+            real = tree.listing
+            patch.setattr(tree, "listing", lambda root, path: [] if path == b"d" else real(root, path))
+            desk.store.put_files([row(b"d/e/g.txt")])
+        walk_all(desk)
     assert desk.inspector.changes.rows == []
+
+
+def test_what_is_read_in_a_folder_that_denies_access_is_dropped_each_time(desk: Desk) -> None:
+    """The folder's row says so already; two readings of one file may be on their way."""
+    (desk.folder / "d").mkdir()
+    (desk.folder / "d" / "f.txt").write_text("text")
+    desk.store.put_files([bare_row(1, b"d", None, "failed", "denied", 0.0)])
+    works = [Work(desk.root, b"d/f.txt", 4, None, Entry((1, b"d/f.txt"), 1, 0.0)) for _ in range(2)]
+    desk.inspector.submit(works, bulk=False)
+    desk.inspect(b"d", tree=True)
+    desk.inspector.changes.removed.clear()  # as a walk of the folder above finds it
+    with closed(b"d"):
+        walk_all(desk)
+    assert all(work.cancelled for work in works)
+
+
+def test_a_folder_that_cannot_be_listed_hides_what_could_be_opened_in_it(desk: Desk) -> None:
+    (desk.folder / "d" / "e").mkdir(parents=True)
+    (desk.folder / "d" / "f.txt").write_text("text")
+    desk.store.put_files([row(b"d/f.txt")])
+    desk.inspect(b"d", tree=True)
+    desk.inspect(b"d/e", tree=True)
+    with closed(b"d", to_list=True):
+        walk_all(desk)
+        assert [found.path for found in desk.inspector.changes.rows] == [b"d"], "e was not walked"
+        desk.store.put_files(desk.inspector.changes.rows)
+        desk.commit()
+        desk.inspect(b"d/f.txt")
+        walk_all(desk)
+        assert desk.inspector.changes.removed_trees == [(1, b"d")], "the folder has its row, and yet one is below"
+    desk.commit()
+    desk.inspect(b"d/f.txt")
+    walk_all(desk)
+    assert not desk.inspector.unreadable.denied, "it can be listed again"
 
 
 def test_the_folder_that_denies_access_is_named_for_what_is_in_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import pytest
 from helpers.fakes import FakeRows, online_root
 from helpers.support import Tree
 from livedex_daemon.watch.backlog import Backlog, Entry
+from livedex_daemon.watch.unreadable import UnreadablePaths
 from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.outcomes import Failed, Gone, Known, Outcome, Result, Skipped
 from livedex_daemon.write.policy import Policy
@@ -60,7 +61,7 @@ def test_what_counts_as_being_saved(
 
 def walk_of(tree: Tree, now: Callable[[], float]) -> TreeWalk:
     rows = FakeRows(b"d", {b"f.txt": (1, 1, 1, 1, 1)})
-    tools = WalkTools(rows, lambda _root, _path: None, POLICY, now)
+    tools = WalkTools(rows, lambda _root, _path: None, POLICY, UnreadablePaths(), now)
     return TreeWalk(tools, online_root(os.fsencode(tree.path)), b"d", Entry((1, b"d"), 1, 0.0))
 
 

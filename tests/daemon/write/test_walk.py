@@ -12,6 +12,7 @@ from helpers.fakes import FakeRows
 from livedex_daemon.config.settings import RootConfig
 from livedex_daemon.watch.backlog import Entry
 from livedex_daemon.watch.root_table import Root
+from livedex_daemon.watch.unreadable import UnreadablePaths
 from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.policy import Policy
 from livedex_daemon.write.walk import TreeWalk, WalkTools
@@ -33,7 +34,7 @@ def root(tmp_path: Path) -> Root:
 def walked(root: Root, watch: Callable[[Root, bytes], None]) -> tuple[TreeWalk, Changes]:
     """A complete walk of a root that is not indexed yet."""
     changes = Changes()
-    walk = TreeWalk(WalkTools(FakeRows(), watch, POLICY), root, b"", Entry((1, b""), 1, 0.0))
+    walk = TreeWalk(WalkTools(FakeRows(), watch, POLICY, UnreadablePaths()), root, b"", Entry((1, b""), 1, 0.0))
     assert walk.step(lambda: False, changes)
     return walk, changes
 
