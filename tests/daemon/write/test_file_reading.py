@@ -20,7 +20,7 @@ from livedex_daemon.write.walk import bare_row
 from livedex_indexing.child import code_version
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
-from livedex_indexing.disk import tree
+from livedex_indexing.disk import beneath, tree
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 
 
@@ -78,7 +78,7 @@ def test_a_file_in_a_folder_that_denies_access_is_not_the_one_that_does(
     (folder / "d").mkdir()
     (folder / "d" / "a.txt").write_text("words\n")
     refused = PermissionError(errno.EACCES, "no")
-    real_folder, real_open = tree.folder, os.open
+    real_folder, real_open = beneath.folder, os.open
 
     def reached(base: bytes, path: bytes, *, listing: bool = False) -> AbstractContextManager[int]:
         if closed == "d" and path == b"d":
