@@ -108,6 +108,8 @@ class Serving:
     async def _fail(self, call: Call, params: dict[str, Any]) -> None:
         if params["how"] == "known":
             raise NotFound("no such thing", {"thing": "x"})
+        if params["how"] == "memory":
+            raise MemoryError
         raise RuntimeError("text of a file")
 
     async def _progress(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:

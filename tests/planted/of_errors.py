@@ -28,9 +28,23 @@ DEFECTS = (
     Defect(
         "memory-is-the-file-s-fault",
         "a file that is read while memory is short is left out of the index, and a search says that it is fresh",
-        "livedex_daemon/write/file_reading.py",
-        (("        except OUT_OF_MEMORY:", "        except KeyboardInterrupt:"),),
+        "livedex_daemon/write/outcomes.py",
+        (("isinstance(error, MemoryError | apsw.NoMemError)", "isinstance(error, KeyboardInterrupt)"),),
         "tests/daemon/write/test_file_reading.py::test_a_lack_of_memory_is_not_the_error_of_the_file",
+    ),
+    Defect(
+        "memory-is-a-bug",
+        "a search that finds no memory is answered as a fault of livedex, with a traceback in the log",
+        "livedex_ipc/server/requests.py",
+        (("        except MemoryError:\n", "        except RecursionError:\n"),),
+        "tests/ipc/server/test_server_requests.py::test_a_lack_of_memory_is_no_fault_of_livedex",
+    ),
+    Defect(
+        "sqlite-s-memory-is-a-bug",
+        "a search in which SQLite finds no memory is answered as a fault of livedex",
+        "livedex_indexing/store/database.py",
+        (("    except apsw.NoMemError as error:\n", "    except ZeroDivisionError as error:\n"),),
+        "tests/indexing/store/test_read_pool.py::test_a_lack_of_memory_in_sqlite_is_one_of_python",
     ),
     Defect(
         "denied-twice",

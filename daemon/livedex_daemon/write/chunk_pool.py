@@ -6,7 +6,6 @@ that handled it failed. No error ends a thread; one that ended all the same is r
 
 from __future__ import annotations
 
-import errno
 import logging
 import threading
 import time
@@ -17,7 +16,7 @@ from itertools import accumulate
 from livedex_daemon.write.chunk_health import ChunkHealth, WorkerFault
 from livedex_daemon.write.file_reading import FileReader
 from livedex_daemon.write.outcome_queue import OutcomeQueue
-from livedex_daemon.write.outcomes import OUT_OF_MEMORY, Failed, Job, Outcome, Unreadable
+from livedex_daemon.write.outcomes import Job, Outcome, result_of
 from livedex_daemon.write.pipeline_faults import PipelineFaults
 from livedex_daemon.write.policy import Policy
 from livedex_daemon.write.pool_threads import PoolThreads, Role
@@ -201,9 +200,7 @@ class Pool:
         for work in again:
             work.alone = True
         self._requeue(again, queue)
-        lacks_memory = isinstance(error, OUT_OF_MEMORY)
-        result = Unreadable(errno.ENOMEM) if lacks_memory else Failed("read", type(error).__name__)
-        self._outcomes.put([Outcome(work, result) for work in works if work not in again])
+        self._outcomes.put([Outcome(work, result_of(error)) for work in works if work not in again])
 
     def _queue(self, role: Role) -> deque[Work]:
         return self._bulk if role == "bulk" else self._edits

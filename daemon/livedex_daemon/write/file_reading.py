@@ -5,7 +5,6 @@ Invariant: it never raises; whatever goes wrong with a file is that file's outco
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import logging
 import time
@@ -14,7 +13,6 @@ from collections.abc import Callable
 from livedex_daemon.documents.conversions import Conversions
 from livedex_daemon.write.crashes import Crashes
 from livedex_daemon.write.outcomes import (
-    OUT_OF_MEMORY,
     Failed,
     Gone,
     Hidden,
@@ -25,6 +23,7 @@ from livedex_daemon.write.outcomes import (
     Unreadable,
     Unsettled,
     Waiting,
+    result_of,
 )
 from livedex_daemon.write.policy import Policy
 from livedex_daemon.write.second_look import is_hidden
@@ -71,11 +70,11 @@ class FileReader:
                 return Outcome(work, Failed("quarantined", AVOIDED), tree.stat(work.root.path, work.path))
             with self._crashes.reading(path):
                 return self._read(work, policy)
-        except OUT_OF_MEMORY:
-            return Outcome(work, Unreadable(errno.ENOMEM))
         except Exception as error:  # one file must never end the thread that all other files need
-            log.exception("read_failed")
-            return Outcome(work, Failed("read", type(error).__name__))
+            result = result_of(error)
+            if isinstance(result, Failed):
+                log.exception("read_failed")
+            return Outcome(work, result)
 
     def _read(self, work: Work, policy: Policy) -> Outcome | Job:
         if work.cancelled:

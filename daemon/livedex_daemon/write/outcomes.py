@@ -5,6 +5,7 @@ Invariant: plain data; an outcome names its work, so that the worker can match i
 
 from __future__ import annotations
 
+import errno
 import time
 from typing import NamedTuple
 
@@ -29,9 +30,6 @@ class Unsettled(NamedTuple):
     """The file changed while it was read."""
 
 
-OUT_OF_MEMORY = (MemoryError, apsw.NoMemError)  # says nothing of the file that was being read
-
-
 class Unreadable(NamedTuple):
     """The system could not read the file, which is there."""
 
@@ -53,6 +51,13 @@ class Failed(NamedTuple):
 
     stage: str
     message: str
+
+
+def result_of(error: BaseException) -> Unreadable | Failed:
+    """Return what an unexpected error says of the file that was being read: of a lack of memory, nothing."""
+    if isinstance(error, MemoryError | apsw.NoMemError):
+        return Unreadable(errno.ENOMEM)
+    return Failed("read", type(error).__name__)
 
 
 class Waiting(NamedTuple):

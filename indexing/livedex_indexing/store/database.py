@@ -60,13 +60,15 @@ class IndexUnwritable(Unavailable):
 
 @contextmanager
 def translated(path: str) -> Iterator[None]:
-    """Turn the SQLite errors that a caller can act on into livedex errors; others pass unchanged."""
+    """Turn the SQLite errors that a caller can act on into livedex errors, and a lack of memory into Python's own."""
     try:
         yield
     except DAMAGED as error:
         raise IndexDamaged(f"the index {path} is damaged: {error}", {"path": path}) from error
     except apsw.BusyError as error:
         raise IndexUnwritable(f"the index {path} is locked by another program", {"path": path}) from error
+    except apsw.NoMemError as error:
+        raise MemoryError(str(error)) from error
     except _UNWRITABLE as error:
         remedy = "free some space on it" if _is_on_full_disk(path, error) else "check that it is there and writable"
         raise IndexUnwritable(f"the index {path} cannot be used: {error}; {remedy}", {"path": path}) from error

@@ -22,6 +22,7 @@ from livedex_ipc.server.calls import Batch, Call, Channel, Handler, Request, Req
 log = logging.getLogger(__name__)
 
 SMALL_BYTES = 64 * 1024  # an answer up to this is sent though its batch is full
+NO_MEMORY = "the daemon found no memory for the answer: ask for less at once, or give it more"
 
 
 class Dispatcher(Protocol):
@@ -157,6 +158,9 @@ class Requests:
             self._answer(request, message_json.failure(request.id, error.to_wire()))
         except asyncio.CancelledError:
             self._answer(request, message_json.failure(request.id, Cancelled("the request was cancelled").to_wire()))
+        except MemoryError:
+            log.warning("request_without_memory", extra={"method": name})
+            self._answer(request, message_json.failure(request.id, Unavailable(NO_MEMORY).to_wire()))
         except Exception as error:
             log.exception("request_failed", extra={"method": name})
             fault = InternalError("internal error: the daemon's log says more", {"exception": type(error).__name__})

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 
+import apsw
 import pytest
 
 from helpers.store_rig import Rig
@@ -47,3 +48,14 @@ def test_a_cancelled_search_runs_no_further_statement_however_short(pool: ReadPo
         cancelled.set()
         with pytest.raises(Cancelled), reader.without_deadline():
             reader.one(COUNT)
+
+
+def test_a_lack_of_memory_in_sqlite_is_one_of_python(pool: ReadPool) -> None:
+    """Who makes the answer of it knows nothing of SQLite."""
+
+    def rows() -> Iterator[tuple[int]]:
+        raise apsw.NoMemError
+        yield (1,)
+
+    with pool.connection() as reader, pytest.raises(MemoryError):
+        reader.fill("CREATE TEMP TABLE IF NOT EXISTS t AS SELECT ?", rows())

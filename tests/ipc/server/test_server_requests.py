@@ -109,6 +109,12 @@ def test_errors_of_handlers_keep_their_code_and_internal_ones_quote_no_text(
     assert code_of(raw.ask("test/result")) == -32603
 
 
+def test_a_lack_of_memory_is_no_fault_of_livedex(raw: Raw, caplog: pytest.LogCaptureFixture) -> None:
+    error = raw.ask("test/fail", {"how": "memory"})["error"]
+    assert error["code"] == 4 and "memory" in error["message"]
+    assert [record.message for record in caplog.records] == ["request_without_memory"]
+
+
 def test_notifications_are_never_answered(raw: Raw) -> None:
     for message in (
         note("test/echo", {"text": "x"}),
