@@ -27,7 +27,7 @@ DEFECTS = (
         "other-version-trusted",
         "a child of another version is given files",
         "livedex_indexing/chunk/chunk_process.py",
-        (("if read_version(body) != code_version.OWN:", "if read_version(body) is None:"),),
+        (("if version != code_version.OWN:", "if version is None:"),),
         f"{PROCESS}::test_one_of_another_version_blames_no_job",
     ),
     Defect(
@@ -36,6 +36,20 @@ DEFECTS = (
         "livedex_indexing/chunk/chunk_process.py",
         (("return lost.why == OTHER_VERSION or code_version.was_replaced()", "return lost.why == OTHER_VERSION"),),
         f"{PROCESS}::test_one_that_never_starts_after_an_upgrade_says_so",
+    ),
+    Defect(
+        "unknown-version-is-another",
+        "one failed read at the start of a child ends the daemon as after an upgrade",
+        "livedex_indexing/chunk/chunk_process.py",
+        (("UNKNOWN_VERSION if version == code_version.UNKNOWN else ", ""),),
+        f"{PROCESS}::test_one_that_could_not_read_its_code_is_no_other_version",
+    ),
+    Defect(
+        "unreadable-code-is-replaced",
+        "without a free descriptor the daemon takes itself for replaced, and ends",
+        "livedex_indexing/child/code_version.py",
+        (("        return False  # as where", "        return True  # as where"),),
+        "tests/indexing/child/test_code_version.py::test_code_that_cannot_be_read_is_not_replaced",
     ),
     Defect(
         "child-outlives-daemon",

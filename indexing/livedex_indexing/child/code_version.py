@@ -37,15 +37,21 @@ def failure_signature(plan_signature: bytes) -> bytes:
 
 
 def was_replaced() -> bool:
-    """Return True when other code is installed now than this process has loaded."""
-    return _readable() != OWN
+    """Return True when other code is installed now than this process has loaded, or none; False if that is unknown."""
+    try:
+        return read_from_disk() != OWN
+    except (FileNotFoundError, NotADirectoryError):
+        return OWN != UNKNOWN  # an upgrade is under way
+    except OSError:
+        return False  # as where no descriptor is free
 
 
 def _readable() -> bytes:
     try:
         return read_from_disk()
     except OSError:
-        return b""  # an upgrade is under way, or the package is no folder at all
+        return UNKNOWN
 
 
+UNKNOWN: Final = b""  # of a process that could not read its code, or whose package is no folder
 OWN: Final = _readable()  # at import, before an upgrade can replace what this process has loaded

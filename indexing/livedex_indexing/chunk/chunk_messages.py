@@ -72,9 +72,9 @@ def read_result(kind: int, body: bytes | bytearray | memoryview) -> ChunkedConte
     raise msgspec.DecodeError(f"no result: {kind}")
 
 
-def read_version(body: bytes | bytearray | memoryview) -> bytes:
-    """Decode the body of READY; ``b""`` if it has no version."""
+def read_version(body: bytes | bytearray | memoryview) -> bytes | None:
+    """Decode the body of READY; None if it has no version."""
     try:
         return _version.decode(body)
     except msgspec.MsgspecError:
-        return b""
+        return None

@@ -38,6 +38,7 @@ from livedex_indexing.model import ChunkedContent
 __all__ = ["ChunkFailure", "ChunkJob", "ChunkProcess", "WorkerDied"]
 
 OTHER_VERSION = "another version of livedex is installed"
+UNKNOWN_VERSION = "it could not read its own code"
 GAVE_WAY = "gave way to other files"
 
 _READ = 1 << 18  # bytes per read from the pipe
@@ -51,7 +52,7 @@ class WorkerDied(Exception):
     """The child could not be started, was killed, crashed, ran out of time or answered nonsense.
 
     ``reason`` is one of ``killed by signal N``, ``exit status N``, ``timed out``, ``bad answer``, ``OTHER_VERSION``,
-    ``GAVE_WAY``, ``cannot start: …``. ``job`` is the index of the current job; None if the child never became ready, so
+    ``UNKNOWN_VERSION``, ``GAVE_WAY``, ``cannot start: …``. ``job`` is the index of the current job; None if the child never became ready, so
     that no job is to blame. ``results`` are the answers to the jobs before it. ``other_version``: this process and the
     installed code are not of one version; a restart mends that.
     """
@@ -248,8 +249,9 @@ class _Exchange:
         if not self._ready:
             if kind != READY:
                 self._die("bad answer")
-            if read_version(body) != code_version.OWN:
-                self._die(OTHER_VERSION)
+            version = read_version(body)
+            if version != code_version.OWN:
+                self._die(UNKNOWN_VERSION if version == code_version.UNKNOWN else OTHER_VERSION)
             self._ready = True
             return
         job = self._jobs[len(self._results)]

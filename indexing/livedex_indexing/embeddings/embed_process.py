@@ -100,6 +100,8 @@ class EmbedProcess:
         answer = self._exchange(self._start, START_S)
         if not isinstance(answer, Ready) or answer.version != code_version.OWN:
             self._end()
+            if isinstance(answer, Ready) and answer.version == code_version.UNKNOWN:
+                raise EmbedderUnavailable("the embedding process could not read its own code")
             raise EmbedderUnavailable("another version of livedex is installed: run `livedex down`")
         self._ready = answer
         return answer

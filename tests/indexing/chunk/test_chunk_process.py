@@ -20,7 +20,7 @@ from livedex_indexing.child import code_version
 from livedex_indexing.chunk import chunk_messages as messages
 from livedex_indexing.chunk import chunk_process
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
-from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
+from livedex_indexing.chunk.chunk_process import UNKNOWN_VERSION, ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.chunk.chunker import chunk_content
 from livedex_indexing.model import ChunkedContent
 
@@ -226,6 +226,15 @@ def test_a_version_from_before_there_were_versions_is_another(
     with pytest.raises(WorkerDied) as died:
         process.chunk([SMALL], LONG_S / 6)
     assert died.value.other_version
+
+
+def test_one_that_could_not_read_its_code_is_no_other_version(
+    process: ChunkProcess, impostor: Callable[[str], None]
+) -> None:
+    impostor("send(messages.READY, code_version.UNKNOWN); sys.stdin.read()")
+    with pytest.raises(WorkerDied) as died:
+        process.chunk([SMALL], LONG_S / 6)
+    assert (died.value.reason, died.value.job, died.value.other_version) == (UNKNOWN_VERSION, None, False)
 
 
 def test_one_that_never_starts_after_an_upgrade_says_so(
