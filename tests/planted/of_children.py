@@ -42,7 +42,7 @@ DEFECTS = (
         "one failed read at the start of a child ends the daemon as after an upgrade",
         "livedex_indexing/chunk/chunk_process.py",
         (("UNKNOWN_VERSION if version == code_version.UNKNOWN else ", ""),),
-        f"{PROCESS}::test_one_that_could_not_read_its_code_is_no_other_version",
+        f"{PROCESS}::test_one_of_another_version_blames_no_job",
     ),
     Defect(
         "unreadable-code-is-replaced",

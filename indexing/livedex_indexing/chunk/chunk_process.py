@@ -52,9 +52,9 @@ class WorkerDied(Exception):
     """The child could not be started, was killed, crashed, ran out of time or answered nonsense.
 
     ``reason`` is one of ``killed by signal N``, ``exit status N``, ``timed out``, ``bad answer``, ``OTHER_VERSION``,
-    ``UNKNOWN_VERSION``, ``GAVE_WAY``, ``cannot start: …``. ``job`` is the index of the current job; None if the child never became ready, so
-    that no job is to blame. ``results`` are the answers to the jobs before it. ``other_version``: this process and the
-    installed code are not of one version; a restart mends that.
+    ``UNKNOWN_VERSION``, ``GAVE_WAY``, ``cannot start: …``. ``job`` is the index of the current job; None if the child
+    never became ready, so that no job is to blame. ``results`` are the answers to the jobs before it.
+    ``other_version``: this process and the installed code are not of one version; a restart mends that.
     """
 
     def __init__(

@@ -20,7 +20,14 @@ from livedex_indexing.child import code_version
 from livedex_indexing.chunk import chunk_messages as messages
 from livedex_indexing.chunk import chunk_process
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
-from livedex_indexing.chunk.chunk_process import UNKNOWN_VERSION, ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
+from livedex_indexing.chunk.chunk_process import (
+    OTHER_VERSION,
+    UNKNOWN_VERSION,
+    ChunkFailure,
+    ChunkJob,
+    ChunkProcess,
+    WorkerDied,
+)
 from livedex_indexing.chunk.chunker import chunk_content
 from livedex_indexing.model import ChunkedContent
 
@@ -211,30 +218,20 @@ def send(kind, message):
     return begin
 
 
-def test_one_of_another_version_blames_no_job(process: ChunkProcess, impostor: Callable[[str], None]) -> None:
-    impostor("send(messages.READY, b'another'); sys.stdin.read()")
+@pytest.mark.parametrize(
+    ("version", "reason"),
+    [("b'another'", OTHER_VERSION), ("None", OTHER_VERSION), ("code_version.UNKNOWN", UNKNOWN_VERSION)],
+)
+def test_one_of_another_version_blames_no_job(
+    process: ChunkProcess, impostor: Callable[[str], None], version: str, reason: str
+) -> None:
+    """None is of a time before there were versions; one that could not read its code proves no upgrade."""
+    impostor(f"send(messages.READY, {version}); sys.stdin.read()")
     with pytest.raises(WorkerDied) as died:
         process.chunk([SMALL], LONG_S / 6)
-    assert (died.value.job, died.value.other_version) == (None, True)
+    assert (died.value.reason, died.value.job) == (reason, None)
+    assert died.value.other_version == (reason == OTHER_VERSION)
     assert process.pid is None
-
-
-def test_a_version_from_before_there_were_versions_is_another(
-    process: ChunkProcess, impostor: Callable[[str], None]
-) -> None:
-    impostor("send(messages.READY, None); sys.stdin.read()")
-    with pytest.raises(WorkerDied) as died:
-        process.chunk([SMALL], LONG_S / 6)
-    assert died.value.other_version
-
-
-def test_one_that_could_not_read_its_code_is_no_other_version(
-    process: ChunkProcess, impostor: Callable[[str], None]
-) -> None:
-    impostor("send(messages.READY, code_version.UNKNOWN); sys.stdin.read()")
-    with pytest.raises(WorkerDied) as died:
-        process.chunk([SMALL], LONG_S / 6)
-    assert (died.value.reason, died.value.job, died.value.other_version) == (UNKNOWN_VERSION, None, False)
 
 
 def test_one_that_never_starts_after_an_upgrade_says_so(
