@@ -20,14 +20,7 @@ from livedex_indexing.child import code_version
 from livedex_indexing.chunk import chunk_messages as messages
 from livedex_indexing.chunk import chunk_process
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
-from livedex_indexing.chunk.chunk_process import (
-    OTHER_VERSION,
-    UNKNOWN_VERSION,
-    ChunkFailure,
-    ChunkJob,
-    ChunkProcess,
-    WorkerDied,
-)
+from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.chunk.chunker import chunk_content
 from livedex_indexing.model import ChunkedContent
 
@@ -220,7 +213,11 @@ def send(kind, message):
 
 @pytest.mark.parametrize(
     ("version", "reason"),
-    [("b'another'", OTHER_VERSION), ("None", OTHER_VERSION), ("code_version.UNKNOWN", UNKNOWN_VERSION)],
+    [
+        ("b'another'", chunk_process.OTHER_VERSION),
+        ("None", chunk_process.OTHER_VERSION),
+        ("code_version.UNKNOWN", chunk_process.UNKNOWN_VERSION),
+    ],
 )
 def test_one_of_another_version_blames_no_job(
     process: ChunkProcess, impostor: Callable[[str], None], version: str, reason: str
@@ -230,7 +227,7 @@ def test_one_of_another_version_blames_no_job(
     with pytest.raises(WorkerDied) as died:
         process.chunk([SMALL], LONG_S / 6)
     assert (died.value.reason, died.value.job) == (reason, None)
-    assert died.value.other_version == (reason == OTHER_VERSION)
+    assert died.value.other_version == (reason == chunk_process.OTHER_VERSION)
     assert process.pid is None
 
 
