@@ -18,6 +18,11 @@
 (declare-function consult--grep-state "ext:consult")
 (declare-function consult--read "ext:consult")
 (defvar consult-async-split-style)
+(defvar consult-preview-key)
+
+(defconst livedex-consult--pause 0.25
+  "The seconds without a key after which the best place is shown.
+To visit its file takes longer than the list does.")
 
 (defun livedex-consult--source (folder)
   "Return an asynchronous source of consult.
@@ -49,6 +54,8 @@ of the next one has come, so that nothing waits and nothing flickers."
 Paths are shown relative to FOLDER.  If Enter came ahead of the list, it
 is the best hit of what was typed."
   (let* ((typed "")
+         (previewed nil) ; what was typed when a place was shown
+         (pause (list :debounce livedex-consult--pause 'any))
          (preview (consult--grep-state))
          (consult-async-split-style nil) ; each sign is part of the query
          (while-no-input-ignore-events (livedex-ignored-events))
@@ -57,10 +64,18 @@ is the best hit of what was typed."
            (livedex-consult--source folder)
            :prompt "Search: "
            :category 'consult-grep
+           :preview-key (if (eq consult-preview-key 'any)
+                            pause
+                          consult-preview-key)
            :lookup (lambda (selected candidates input &rest _)
                      (setq typed input)
+                     (setf (nth 1 pause) ; a move shows its place at once
+                           (if (equal input previewed) 0
+                             livedex-consult--pause))
                      (car (member selected candidates)))
            :state (lambda (action candidate)
+                    (when (eq action 'preview)
+                      (setq previewed typed))
                     (unless (eq action 'return)
                       (funcall preview action candidate)))
            :add-history (thing-at-point 'symbol t)

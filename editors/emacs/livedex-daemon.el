@@ -135,7 +135,9 @@ property list, or `lost' if there is no connection."
     (condition-case nil
         (jsonrpc-async-request
          livedex-daemon--connection method params
-         :success-fn (lambda (result) (funcall then result nil))
+         :success-fn (lambda (result)
+                       (funcall then result nil)
+                       (livedex-daemon--end-wait))
          :error-fn (lambda (fault)
                      (funcall then nil
                               (if (livedex-daemon-connected-p) fault 'lost)))
@@ -177,11 +179,22 @@ Keys that are typed meanwhile are shown, and end the wait inside of
         (error "%s" (plist-get fault :message)))
       result)))
 
+(defvar livedex-daemon--in-wait nil
+  "Non-nil while Emacs waits for answers.")
+
 (defun livedex-daemon--wait ()
   "Let answers in.  Show meanwhile what is typed."
-  (unless (accept-process-output nil 0.05)
+  (unless (catch 'livedex-daemon-answered
+            (let ((livedex-daemon--in-wait t))
+              (accept-process-output nil 0.05)))
     (redisplay))
   (livedex-daemon--take-start))
+
+;; After output, Emacs would wait 10 ms for more.
+(defun livedex-daemon--end-wait ()
+  "End the wait that an answer has come in, as `jsonrpc-request' does."
+  (when livedex-daemon--in-wait
+    (throw 'livedex-daemon-answered t)))
 
 (provide 'livedex-daemon)
 ;;; livedex-daemon.el ends here
