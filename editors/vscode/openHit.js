@@ -46,8 +46,8 @@ class Preview {
 
   /** `isMove`: the user went to the hit; else it is the first one of what is being typed, of which more may come. */
   show(hit, isMove) {
+    if (this.#isOver || hit === this.#wanted) return // the editor tells late, and again, of what became active
     clearTimeout(this.#timer)
-    if (this.#isOver) return // the editor tells late of what became active
     this.#wanted = hit
     this.#timer = setTimeout(() => this.#then(() => this.#openWanted(hit)), isMove ? MOVE_MS : TYPING_MS)
   }

@@ -14,6 +14,9 @@ const settings = require('./settings')
 const PLACEHOLDER = 'Words, "a phrase", pre*, -without, path:src, lang:python'
 const CODE_CANCELLED = -32800
 const BUSY_AFTER_MS = 200 // each change of the list costs the editor some milliseconds
+// What a key waits for is drawn at once: the rows that an ordinary window shows. The others, and the buttons, follow.
+const ROWS_AT_ONCE = 16
+const REST_AFTER_MS = 200 // without a key
 
 /** Beside what the user had before the list. */
 const BESIDE = { viewColumn: vscode.ViewColumn.Beside, preview: false }
@@ -34,6 +37,8 @@ class SearchPick {
   #number = 0 // of the last search
   #isWaiting = false // for the answer to what is typed
   #timer // until the list says so
+  #items = [] // for the hits of the last answer
+  #restTimer // until the list has all of them
   #accepted // the options to open the first hit with, once it is known
   #paths // a promise: what is indexed of the workspace
   #isOpening = false // a hit, so that what was shown before the list does not come back
@@ -55,7 +60,7 @@ class SearchPick {
     pick.value = query
     this.#offerButtons()
     pick.onDidChangeValue(() => this.#search())
-    pick.onDidChangeActive(([item]) => item && settings.showsPreview() && this.#showPreview(item))
+    pick.onDidChangeActive(([item]) => item && this.#moved(item))
     pick.onDidAccept(() => this.#accept({ preview: false }))
     pick.onDidTriggerItemButton(({ item }) => this.#open(item.hit, BESIDE))
     pick.onDidTriggerButton((button) => this.#press(button))
@@ -73,6 +78,7 @@ class SearchPick {
   async #search() {
     const number = ++this.#number
     this.#preview.postpone()
+    clearTimeout(this.#restTimer)
     this.#wait()
     try {
       this.#paths ??= this.#workspace.indexedPaths()
@@ -107,10 +113,18 @@ class SearchPick {
 
   #show(hits, paths, outcome) {
     this.#waitNoMore()
-    this.#pick.items = hits.map((hit) => this.#item(hit))
+    this.#items = hits.map((hit) => this.#item(hit))
+    this.#pick.items = this.#items.slice(0, ROWS_AT_ONCE)
     this.#describe(paths, outcome)
     if (this.#accepted && hits.length > 0) this.#open(hits[0], this.#accepted)
     this.#accepted = undefined
+  }
+
+  #showRest() {
+    const active = this.#active()
+    for (const item of this.#items) item.buttons = [TO_SIDE]
+    this.#pick.items = this.#items
+    this.#pick.activeItems = active ? [active] : []
   }
 
   #describe(paths, outcome) {
@@ -118,8 +132,13 @@ class SearchPick {
     this.#pick.title = title(this.#choices.mode, where, outcome)
   }
 
-  #showPreview(item) {
-    this.#preview.show(item.hit, item !== this.#pick.items[0]) // a new list begins with its first
+  /** The editor has drawn a list, whose first item is active, or the user has moved. */
+  #moved(item) {
+    const isPart = !this.#isWaiting && item.buttons === undefined && this.#items.includes(item)
+    clearTimeout(this.#restTimer)
+    if (isPart) this.#restTimer = setTimeout(() => this.#showRest(), REST_AFTER_MS)
+    const isMove = item !== this.#items[0] // a new list begins with its first
+    if (settings.showsPreview()) this.#preview.show(item.hit, isMove)
   }
 
   #offerButtons() {
@@ -131,7 +150,7 @@ class SearchPick {
       label: withoutIcons(label(hit)),
       description: withoutIcons(place(hit, this.#workspace.folders)),
       alwaysShow: true, // else the editor hides what does not look like the query
-      buttons: [TO_SIDE],
+      buttons: undefined,
       hit,
     }
   }
@@ -140,16 +159,21 @@ class SearchPick {
     this.#paths = undefined
     this.#waitNoMore()
     this.#accepted = undefined
-    this.#pick.items = []
+    this.#items = this.#pick.items = []
     this.#pick.title = error.message
     if (!settings.canMend(error)) return
     this.#pick.hide()
     settings.tell(error)
   }
 
+  /** The hit to take. What is active is told a little later: it may be of the former answer. */
+  #active() {
+    const [item] = this.#pick.activeItems
+    return this.#items.includes(item) ? item : this.#items[0]
+  }
+
   #accept(options) {
-    const { activeItems, items } = this.#pick
-    const item = items.includes(activeItems[0]) ? activeItems[0] : items[0] // what is active is told a little later
+    const item = this.#active()
     if (this.#isWaiting) this.#accepted = options
     else if (item) this.#open(item.hit, options)
   }
@@ -184,6 +208,7 @@ class SearchPick {
   async #end() {
     this.#number += 1 // an answer that is still to come is not shown
     clearTimeout(this.#timer)
+    clearTimeout(this.#restTimer)
     this.#pick.dispose()
     if (this.#isOpening) return
     await this.#preview.restore()

@@ -101,6 +101,22 @@ def test_the_order_is_that_of_the_daemon(desk: Desk) -> None:
     assert seen == {index: wanted[index] for index in seen}
 
 
+def test_a_hit_that_was_moved_to_stays_active_as_the_list_grows(desk: Desk) -> None:
+    def third_stays() -> bool:
+        desk.window.search()
+        desk.window.page.keyboard.insert_text("glockens")  # one search: each answer begins with its first hit
+        outcome(desk, "28 hits")
+        for _ in range(3):
+            desk.window.press("ArrowDown")
+        desk.window.see(desk.window.row_button, "the button of a row, which comes with the rest of the list")
+        return desk.window.active_row() == 3
+
+    desk.window.see(third_stays, "the hit that was moved to")  # again: a move just as the rest comes is lost
+    desk.window.press("Enter")
+    wanted = desk.hits("glockens", typing=True)[3]["relative_path"].rpartition("/")[2]
+    desk.window.see(lambda: desk.window.tab() == wanted, f"{wanted} in front")
+
+
 def test_a_hit_is_listed_although_its_line_does_not_look_like_the_query(desk: Desk) -> None:
     desk.window.search("days thirty xylophone")
     wanted = Row("A xylophone is leased for thirty days.", "notes/lease.md:3")

@@ -215,6 +215,14 @@ class Window:
         rows = self.page.evaluate(script, list_)
         return {int(index): Row(label, description) for index, label, description in sorted(rows, key=by_index)}
 
+    def row_button(self) -> str:
+        """What the button of a row is called; empty while none has one."""
+        return self._now(".quick-input-list .monaco-list-row .action-label", "ariaLabel")
+
+    def active_row(self) -> int:
+        """The place in the whole list of the row that Enter takes."""
+        return int(self._now(".quick-input-list .monaco-list-row.focused", "ariaPosInSet")) - 1
+
     def standing(self) -> list[Row]:
         """The rows of the view of standing queries that are drawn: the queries, and the hits of open ones."""
         return list(self.numbered_rows(".customview-tree").values())

@@ -31,6 +31,13 @@ DEFECTS = (
         f"{PARTS}::test_part[searchPick]",
     ),
     Defect(
+        "moved-back-to-the-first",
+        "VS Code goes back to the first hit as the rest of the list comes",
+        f"{CODE}/searchPick.js",
+        (("this.#pick.activeItems = active ? [active] : []", "this.#pick.activeItems = [this.#items[0]]"),),
+        f"{PARTS}::test_part[searchPick]",
+    ),
+    Defect(
         "preview-at-each-key",
         "VS Code opens a file at each key, and the list of the next one waits until it is shown",
         f"{CODE}/openHit.js",

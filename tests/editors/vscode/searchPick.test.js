@@ -116,3 +116,28 @@ test('no file is previewed between two keys, and each one that is moved to', asy
   await pass(100)
   assert.deepEqual(opened, ['/r/walr.md', '/r/second.md'])
 })
+
+test('the rest of a list comes in a pause, and the hit that was moved to stays active', async ({ mock }) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const names = Array.from({ length: 20 }, (_, number) => `${number}.md`)
+  const daemon = { request: async () => answerOf(...names) }
+  const workspace = { folders: [], indexedPaths: async () => [] }
+  const list = new QuickPick()
+  vscode.window.createQuickPick = () => list
+  await new SearchPick(daemon, workspace, { mode: 'auto', everywhere: false }, () => {}).open('')
+  const move = (place) => {
+    list.activeItems = [list.items[place]]
+    list.emit('active', list.activeItems)
+  }
+  const listed = () => list.items.map(({ label }) => label)
+  for (const place of [0, 1, 2]) {
+    move(place)
+    mock.timers.tick(150)
+    assert.deepEqual(listed(), names.slice(0, 16))
+  }
+  assert.deepEqual(list.items.flatMap(({ buttons = [] }) => buttons), [])
+  mock.timers.tick(100)
+  assert.deepEqual(listed(), names)
+  assert.equal(list.items.flatMap(({ buttons }) => buttons).length, 20)
+  assert.deepEqual(list.activeItems, [list.items[2]])
+})
