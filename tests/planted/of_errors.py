@@ -19,6 +19,13 @@ DEFECTS = (
         f"{TREE}::test_no_other_error_does",
     ),
     Defect(
+        "long-name-is-absence",
+        "a folder whose listing fails with a strange error vanishes from the index",
+        "livedex_indexing/disk/tree.py",
+        (('max(map(len, rel.split(b"/"))) > _NAME_MAX', "True"),),
+        f"{TREE}::test_no_other_error_does",
+    ),
+    Defect(
         "lost-share-is-absence",
         "files of a share that says ESTALE of everything leave the index, and come back with the next reconcile",
         "livedex_indexing/disk/tree.py",

@@ -63,7 +63,7 @@ class Presence:
         except PermissionError:
             self._leave(root, "denied")
         except OSError as error:
-            if tree.is_gone(error):
+            if tree.is_gone(error, root.path):
                 self._leave(root, "missing")
             else:
                 self._could_not_check(root, error)
@@ -95,7 +95,7 @@ class Presence:
         try:
             found = tree.retry_stale(lambda: REMOTE.run(root.path, b"", partial(os.lstat, root.path)))
         except OSError as error:
-            if not tree.is_gone(error) and not isinstance(error, PermissionError):
+            if not tree.is_gone(error, root.path) and not isinstance(error, PermissionError):
                 self._could_not_check(root, error)
             return False
         return (found.st_dev, found.st_ino) == (root.dev, root.ino)

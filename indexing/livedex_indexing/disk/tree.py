@@ -24,8 +24,9 @@ from livedex_indexing.relpath import absolute
 
 # O_NONBLOCK: a pipe that replaced the file after the check must not block us.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-# No entry can have a name that is too long. All other errors say nothing about whether the entry exists.
-_GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG))
+# All other errors say nothing about whether the entry exists.
+_GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP))
+_NAME_MAX = 255  # bytes or more: macOS counts UTF-16
 _DENIED = frozenset((errno.EACCES, errno.EPERM))
 # Two writes inside one tick of the filesystem's clock (up to 10 ms; coarser on a loaded machine) leave the same times
 # behind: a file that changed within this time is read twice and compared.
@@ -106,9 +107,13 @@ class Snapshot(NamedTuple):
     stat: Stat
 
 
-def is_gone(error: OSError) -> bool:
-    """Return True if the error means that there is no such entry."""
-    return error.errno in _GONE
+def is_gone(error: OSError, rel: bytes | None = None) -> bool:
+    """Return True if the error means that there is no such entry.
+
+    ``rel``: its path in a root, whose names were listed: such a name is not too long, whatever an error says.
+    """
+    may_be_long = rel is None or max(map(len, rel.split(b"/"))) > _NAME_MAX
+    return error.errno in _GONE or (error.errno == errno.ENAMETOOLONG and may_be_long)
 
 
 def retry_stale(read: Callable[[], T]) -> T:
@@ -130,7 +135,7 @@ def stat(root: bytes, rel: bytes) -> Stat | None:
     try:
         return REMOTE.run(root, rel, partial(retry_stale, partial(_stat, root, rel)))
     except OSError as error:
-        if error.errno in _GONE:
+        if is_gone(error, rel):
             return None
         raise _fault(error) from error
 
@@ -150,7 +155,7 @@ def stat_names(root: bytes, rel: bytes, names: Collection[bytes]) -> dict[bytes,
     try:
         found = REMOTE.run(root, rel, partial(retry_stale, partial(_stat_names, root, rel, local)))
     except OSError as error:
-        if error.errno in _GONE:
+        if is_gone(error, rel):
             raise Missing from error
         raise _fault(error) from error
     if remote:
@@ -179,7 +184,7 @@ def listing(root: bytes, rel: bytes) -> list[tuple[bytes, os.stat_result]]:
     try:
         entries = REMOTE.run(root, rel, partial(retry_stale, partial(_listing, root, rel, remote)))
     except OSError as error:
-        if error.errno in _GONE:
+        if is_gone(error, rel):
             raise Missing from error
         raise _fault(error) from error
     return [*entries, *_mounted(root, rel, remote)] if remote else entries
@@ -206,7 +211,7 @@ def _mounted(root: bytes, rel: bytes, names: Collection[bytes]) -> Iterator[tupl
         try:
             yield name, REMOTE.run(path, b"", partial(os.lstat, path))
         except OSError as error:
-            if error.errno not in _GONE:
+            if not is_gone(error, name):
                 yield name, os.stat_result((modes.S_IFDIR, *[0] * 9), {"st_mtime_ns": 0, "st_ctime_ns": 0})
 
 
@@ -302,7 +307,7 @@ class _OpenFile:
         try:
             self._fd = retry_stale(partial(self._open, root, rel))
         except OSError as error:
-            if error.errno in _GONE:
+            if is_gone(error, rel):
                 raise Vanished from error
             if error.errno == errno.ENXIO:  # a socket took its place
                 raise NotRegular("special") from error

@@ -84,7 +84,7 @@ def test_a_root_that_is_there_again_is_marked_before_it_is_believed(root: Root, 
     assert (root.state, root.polled) == ("recovering", frozenset())
 
 
-@pytest.mark.parametrize("code", [errno.EIO, errno.EMFILE, errno.ENOMEM, errno.ENOTCONN])
+@pytest.mark.parametrize("code", [errno.EIO, errno.EMFILE, errno.ENOMEM, errno.ENOTCONN, errno.ENAMETOOLONG])
 def test_an_error_does_not_mean_that_a_root_is_missing(
     presence: Presence, root: Root, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:

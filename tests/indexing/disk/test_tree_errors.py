@@ -13,7 +13,8 @@ import pytest
 from livedex_indexing.disk import tree
 
 GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
-NOT_GONE = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENODEV, errno.ENXIO, errno.EXDEV)
+NOT_GONE = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENODEV, errno.ENXIO, errno.EXDEV,
+            errno.ENAMETOOLONG)  # fmt: skip
 
 
 class Failing:
@@ -69,6 +70,15 @@ def test_no_other_error_does(root: bytes, fail: Callable[..., None], code: int) 
         with pytest.raises(tree.ReadFailed) as failed:
             look()
         assert failed.value.errno == code
+
+
+def test_no_entry_has_a_name_that_is_too_long(root: bytes) -> None:
+    """Such a name comes from a request, never from a listing: there the error says nothing of the entry."""
+    assert tree.stat(root, b"x" * 256) is None
+    with pytest.raises(tree.Missing):
+        tree.listing(root, b"x" * 5_000 + b"/d")
+    with pytest.raises(tree.Vanished):
+        tree.read_file(root, b"d/" + b"x" * 256, 99)
 
 
 def test_a_stale_handle_is_looked_at_twice(root: bytes, fail: Callable[..., None]) -> None:
