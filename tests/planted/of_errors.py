@@ -136,7 +136,7 @@ DEFECTS = (
         "root-missing-for-want-of-a-descriptor",
         "a root counts as missing when the look at it fails",
         "livedex_daemon/watch/root_presence.py",
-        (("            if tree.is_gone(error):\n", "            if True:\n"),),
+        (("            if tree.is_gone(error, root.path):\n", "            if True:\n"),),
         f"{PRESENCE}::test_an_error_does_not_mean_that_a_root_is_missing",
     ),
     Defect(

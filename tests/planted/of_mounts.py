@@ -43,7 +43,7 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_indexing/disk/tree.py",
         (
             (
-                "            if error.errno not in _GONE:\n                yield",
+                "            if not is_gone(error, name):\n                yield",
                 "            if True:\n                raise\n                yield",
             ),
         ),
