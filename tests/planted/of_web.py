@@ -12,6 +12,13 @@ GATE = "livedex_ipc/web/request_gate.py"
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
+        "page-waits-for-a-hung-daemon",
+        "while the daemon hangs the page stays empty",
+        "livedex_ipc/web/daemon_calls.py",
+        (('await client.call("server/ping", timeout_s=SILENT_S)', "pass"),),
+        f"{RESTARTS}::test_a_daemon_that_hangs_is_said_with_its_remedy",
+    ),
+    Defect(
         "host-unchecked",
         "a site whose name is made to lead to this machine reads the page's answers",
         GATE,

@@ -82,12 +82,9 @@ class Context:
         try:
             return client.who(SILENT_S)
         except TimedOut:
-            from livedex_ipc.cli.silent_daemon import holder
+            from livedex_ipc.daemon_process import no_answer
 
-            pid = holder()
-            named = "the daemon" if pid is None else f"the daemon (pid {pid})"
-            remedy = "`livedex down` ends it, and the next command starts another"
-            raise TimedOut(f"{named} did not answer in {SILENT_S:g} s: {remedy}", {"pid": pid}) from None
+            raise no_answer(SILENT_S) from None
 
     def _say_whose(self, info: ServerInfo) -> None:
         """Say on stderr if the daemon serves another home, as where two homes share a runtime folder."""

@@ -1,7 +1,7 @@
 """The calls of the daemon that the page may make, on one connection for all pages.
 
 Invariant: only methods that read can be called. A daemon that restarts is connected to again, and a call that was lost
-with it is made once more.
+with it is made once more. No call waits for a daemon that hangs.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from livedex_ipc.async_client import AsyncClient, connect_async
-from livedex_ipc.errors import InvalidParams, MethodNotFound, NoDaemon, Unavailable
+from livedex_ipc.daemon_process import no_answer
+from livedex_ipc.errors import InvalidParams, MethodNotFound, NoDaemon, TimedOut, Unavailable
 
 METHODS = frozenset(("files/explain", "files/retrieve", "search", "status"))
 OF_MEMORY = frozenset(("domains", "knowledge"))  # params of a search that reads agent memory, and counts that as a use
 ANSWER_S = 70.0  # a method ends by itself before that
+SILENT_S = 5.0  # after which a daemon that works on a call must answer a ping, as its event loop always can
 
 
 class DaemonCalls:
@@ -37,11 +39,11 @@ class DaemonCalls:
             raise InvalidParams(f"{name}: the page searches files alone", {"field": name})
         client = await self._connected()
         try:
-            return await client.call(method, params, timeout_s=ANSWER_S)
+            return await _answer(client, method, params)
         except Unavailable:
             if not client.is_lost:
                 raise
-            return await (await self._connected()).call(method, params, timeout_s=ANSWER_S)
+            return await _answer(await self._connected(), method, params)
 
     async def connect(self) -> AsyncClient:
         """Return a connection of the caller's own. Raises LivedexError."""
@@ -61,3 +63,17 @@ class DaemonCalls:
                 await self.close()
                 self._client = await self.connect()
             return self._client
+
+
+async def _answer(client: AsyncClient, method: str, params: Mapping[str, object]) -> Any:
+    """Call a method; return its result. Raises TimedOut, with what helps, once the daemon hangs."""
+    calling = asyncio.ensure_future(client.call(method, params, timeout_s=ANSWER_S))
+    try:
+        while not (await asyncio.wait((calling,), timeout=SILENT_S))[0]:
+            try:
+                await client.call("server/ping", timeout_s=SILENT_S)
+            except TimedOut:
+                raise await asyncio.to_thread(no_answer, 2 * SILENT_S) from None
+        return calling.result()
+    finally:
+        calling.cancel()

@@ -57,3 +57,17 @@ def test_an_open_page_goes_on_after_its_daemon_and_says_so_when_its_server_ends(
         web.end()
         page.locator("#query").fill("leas")
         page.locator("#said.fault", has_text="Start it again").wait_for()
+
+
+def test_a_daemon_that_hangs_is_said_with_its_remedy(daemon: Daemon) -> None:
+    with chromium() as browser, WebProcess(daemon.home) as web:
+        page = browser.new_page()
+        page.set_default_timeout(WAIT_MS)
+        page.goto(web.url)
+        with daemon.paused():
+            page.goto(f"{web.origin}/#/status")
+            page.locator("#status", has_text="The daemon is asked").wait_for()
+            page.locator("#status", has_text=f"the daemon (pid {daemon.pid}) did not answer").wait_for()
+            assert "`livedex down` ends it" in page.locator("#status").inner_text()
+            assert web.call("search", query="x")["error"]["code"] == 3
+        page.locator("#status", has_text="Freshness").wait_for()

@@ -110,8 +110,9 @@ def stop_daemon() -> int | None:
             raise foreign
     except (NoDaemon, TimedOut) as silence:
         from livedex_ipc.cli import silent_daemon
+        from livedex_ipc.daemon_process import holder
 
-        found = silent_daemon.holder()
+        found = holder()
         if found is None:
             if isinstance(silence, NoDaemon):
                 return None
@@ -124,7 +125,7 @@ def stop_daemon() -> int | None:
 
 def _shut_down(client: Client) -> tuple[int, bool]:
     """Ask the daemon to end; return its pid, and whether that process is a livedex daemon."""
-    from livedex_ipc.cli.silent_daemon import is_daemon
+    from livedex_ipc.daemon_process import is_daemon
 
     pid = client.who(WHO_S).get("pid")
     # Read before it ends: a process that ends has no command line a moment before it is gone.

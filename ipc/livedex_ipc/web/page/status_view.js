@@ -13,6 +13,7 @@ export class StatusView {
   show() {
     document.title = 'Status · livedex'
     clearTimeout(this.#timer)
+    this.#draw([element('p', { class: 'note' }, 'The daemon is asked…')])
     this.#load()
   }
 
@@ -36,9 +37,13 @@ export class StatusView {
       (error) => [element('p', { class: 'note' }, visible(error.message))],
     )
     if (this.section.hidden) return
-    this.section.replaceChildren(element('h1', {}, 'Status'), ...shown)
+    this.#draw(shown)
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#load(), EVERY_MS)
+  }
+
+  #draw(shown) {
+    this.section.replaceChildren(element('h1', {}, 'Status'), ...shown)
   }
 
   #shown(status) {
