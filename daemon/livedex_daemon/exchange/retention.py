@@ -37,6 +37,23 @@ WHERE m.id > ?1 AND m.id <= ?2
   AND NOT EXISTS (SELECT 1 FROM messages o JOIN claims c ON c.message_id = o.id
                   WHERE o.conversation_id = m.conversation_id AND (c.id > ?4 OR c.status = 'active'))
 """
+# What a conversation adds to the counts of its topics. A message whose last claim was not completed is dead.
+_COUNTS: Final = """
+SELECT topic_id, count(*), sum(waits), sum(NOT waits AND unfinished) FROM (
+  SELECT m.topic_id,
+    EXISTS (SELECT 1 FROM waiting w WHERE w.topic_id = m.topic_id AND w.message_id = m.id) AS waits,
+    ifnull((SELECT c.completed_at IS NULL FROM claims c WHERE c.message_id = m.id ORDER BY c.id DESC LIMIT 1), 0)
+      AS unfinished
+  FROM messages m WHERE m.conversation_id = ?
+) GROUP BY topic_id
+"""
+# For all messages at once: one by one, a hundred thousand of them keep everybody waiting for seconds.
+_REMOVE: Final = (
+    "DELETE FROM waiting WHERE (topic_id, message_id) IN (SELECT topic_id, id FROM messages WHERE conversation_id = ?)",
+    "DELETE FROM claims WHERE message_id IN (SELECT id FROM messages WHERE conversation_id = ?)",
+    "DELETE FROM tracked WHERE message_id IN (SELECT id FROM messages WHERE conversation_id = ?)",
+    "DELETE FROM messages WHERE conversation_id = ?",
+)
 
 
 class Old(NamedTuple):
@@ -94,17 +111,7 @@ def _conversations(db: apsw.Connection, old: Old, after: int, end: int) -> list[
 
 
 def _remove(db: apsw.Connection, conversation_id: str) -> None:
-    for number, topic in rows(db, "SELECT id, topic_id FROM messages WHERE conversation_id = ?", (conversation_id,)):
-        db.execute("DELETE FROM waiting WHERE topic_id = ? AND message_id = ?", (topic, number))
-        was_waiting = db.changes()
-        is_dead = _is_dead(db, number, bool(was_waiting))
-        add(db, topic, messages=-1, waiting=-was_waiting, dead=-int(is_dead))
-        db.execute("DELETE FROM claims WHERE message_id = ?", (number,))
-        db.execute("DELETE FROM tracked WHERE message_id = ?", (number,))
-        db.execute("DELETE FROM messages WHERE id = ?", (number,))
-
-
-def _is_dead(db: apsw.Connection, message_id: int, was_waiting: bool) -> bool:
-    sql = "SELECT completed_at FROM claims WHERE message_id = ? ORDER BY id DESC LIMIT 1"
-    last = first_row(db, sql, (message_id,))
-    return not was_waiting and last is not None and last[0] is None
+    for topic, count, waiting, dead in rows(db, _COUNTS, (conversation_id,)):
+        add(db, topic, messages=-count, waiting=-waiting, dead=-dead)
+    for sql in _REMOVE:
+        db.execute(sql, (conversation_id,))

@@ -125,3 +125,28 @@ def test_a_long_conversation_is_looked_at_once(queue: Queue) -> None:
 
     few, many = steps(100), steps(400)
     assert many < 6 * few
+
+
+def test_a_long_conversation_is_removed_in_as_few_statements_as_a_short_one(queue: Queue) -> None:
+    """One by one, a hundred thousand messages keep who publishes waiting for seconds."""
+
+    def statements(messages: int) -> int:
+        ran = 0
+
+        def count(*_statement: object) -> bool:
+            nonlocal ran
+            ran += 1
+            return True
+
+        conversation = f"of {messages}"
+        for number in range(messages):
+            queue.publish("work", str(number), conversation_id=conversation)
+        with closing(apsw.Connection(queue.exchange.path)) as db:
+            db.execute("DELETE FROM waiting")
+            last = int(db.execute("SELECT max(id) FROM messages").get)
+            db.exec_trace = count
+            retention.remove_old(db, retention.Old(last, 0), last - messages, last)
+        assert queue.read(conversation_id=conversation) == []
+        return ran
+
+    assert statements(50) == statements(5)
