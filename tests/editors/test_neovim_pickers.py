@@ -1,7 +1,7 @@
 """The pickers of Neovim, typed into: the list is the answer to what was typed last, in its order, and opens its places.
 
-`LIVEDEX_NVIM_PLUGINS` names a folder with copies of the plugins, under the names of their repositories; each that is
-not there is skipped.
+`LIVEDEX_NVIM_PLUGINS` names a folder with copies of the plugins, under the names of their repositories. Without it,
+this Neovim's own are taken. Each that is not there is skipped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from helpers.neovim import PICKERS, Neovim, Picker, neovim
 from helpers.support import Home, Tree, add_root
 from livedex_ipc.client import Client
 
-FOLDER = Path(os.environ.get("LIVEDEX_NVIM_PLUGINS", "/nowhere"))
 QUERY = "zither lea"
 
 pytestmark = [
@@ -33,10 +32,11 @@ def init(picker: Picker, program: Path) -> list[str]:
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     if tuple(map(int, re.findall(r"\d+", version)[:2])) < tuple(map(int, picker.least.split("."))):
         pytest.skip(f"{picker.name} needs Neovim {picker.least}")
-    missing = picker.missing(FOLDER)
+    folder = Path(os.environ.get("LIVEDEX_NVIM_PLUGINS", program.parent.with_name("plugins")))
+    missing = picker.missing(folder)
     if missing:
         pytest.skip(f"not in the folder LIVEDEX_NVIM_PLUGINS: {', '.join(missing)}")
-    return picker.lines(FOLDER)
+    return picker.lines(folder)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ set -eu
 mkdir -p "$1"
 tree=$(cd "$1" && pwd) suite=$2
 packages='emacs-nox elpa-consult elpa-vertico hx neovim'
+[ "$suite" = trixie ] || packages="$packages neovim-telescope" # the only picker that Debian has
 . "$(dirname "$0")/debian_tree.sh"
 
 # command_of_tree NAME PROGRAM VARIABLES [OPTIONS]: TREE/commands/NAME, which runs the PROGRAM of the tree with both.
@@ -27,7 +28,10 @@ if [ "$(cat "$tree/.packages" 2>/dev/null)" != "$packages" ]; then
   echo "$packages" >"$tree/.packages"
 fi
 install_program patchelf
-mkdir -p "$tree/commands"
+mkdir -p "$tree/commands" "$tree/plugins"
+for plugin in plenary telescope; do # under the names of their repositories
+  [ ! -e "$tree/usr/share/neovim-$plugin" ] || ln -sfn "../usr/share/neovim-$plugin" "$tree/plugins/$plugin.nvim"
+done
 command_of_tree nvim usr/bin/nvim "VIMRUNTIME=$tree/usr/share/nvim/runtime"
 command_of_tree hx usr/lib/hx/hx "HELIX_RUNTIME=$tree/usr/lib/hx/runtime"
 emacs=$(echo "$tree"/usr/share/emacs/[0-9]*) own=$(echo "$tree"/usr/libexec/emacs/*/*)
