@@ -51,7 +51,7 @@ DEFECTS = (
     Defect(
         "names-begun-are-not-read",
         "`btf_s` finds the files with `btf`, and not those with `btf_show` first",
-        "livedex_indexing/rank/name_places.py",
+        "livedex_indexing/rank/continued_names.py",
         (("return sorted(times, key=lambda word: (word not in joined, -times[word], word))", "return []"),),
         "tests/indexing/search/test_typing.py::test_every_beginning_of_a_name_finds_it",
     ),

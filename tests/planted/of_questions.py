@@ -7,6 +7,7 @@ from planted.defect import Defect
 NAMES = "tests/indexing/search/test_names_as_typed.py"
 ASKED = "tests/indexing/search/test_asked_names.py::test_what_is_asked_for_comes_first"
 MESSAGES = "tests/indexing/search/test_names_in_messages.py::test_what_a_message_or_a_line_is_about_comes_first"
+LINES = "tests/indexing/search/test_asked_lines.py"
 PASSAGES = "tests/indexing/search/test_passages.py"
 
 DEFECTS = (
@@ -21,7 +22,10 @@ DEFECTS = (
         "question-for-a-name",
         "`where is runTask defined` finds what mentions the name",
         "livedex_indexing/rank/name_places.py",
-        (("if not rated and inside is not None:", "if False:"),),
+        (
+            ("if not rated and inside is not None:", "if False:"),
+            ("declared = {} if word is None else", "declared = {} if True else"),
+        ),
         ASKED,
     ),
     Defect(
@@ -99,7 +103,7 @@ DEFECTS = (
         "joined-name-finds-nothing",
         "`self.ext4_link` finds nothing, though there is an `ext4_link`",
         "livedex_indexing/query/query_compiler.py",
-        (("[] if indexed or joined else _indexed(", "[] if indexed or word else _indexed("),),
+        (("[] if indexed or joined else in_index(", "[] if indexed or word else in_index("),),
         f"{NAMES}::test_a_name_that_a_word_joins_is_found",
     ),
     Defect(
@@ -220,10 +224,45 @@ DEFECTS = (
         f"{PASSAGES}::test_the_chunk_with_all_words_is_found_behind_many_with_some",
     ),
     Defect(
-        "total-without-names",
-        "the total lacks the hits that only the name in a query brought, and says less than the pages have",
+        "declaring-line-ignored",
+        "`$width`, which no grammar defines, finds what uses it most",
+        "livedex_indexing/rank/name_places.py",
+        (("declared = {} if word is None else", "declared = {} if True else"),),
+        f"{LINES}::test_the_line_that_declares_a_name_is_found",
+    ),
+    Defect(
+        "uses-behind-the-definition",
+        "`what calls run_task` finds the definition, which calls nothing",
+        "livedex_indexing/rank/name_places.py",
+        (("        if uses:", "        if False:"),),
+        f"{LINES}::test_who_asks_for_uses_gets_them",
+    ),
+    Defect(
+        "heading-among-words",
+        "`the chapter on browning control` finds pages about chapters",
+        "livedex_indexing/rank/heading_places.py",
+        (("having[chunk_id] = content_id", "pass"),),
+        f"{LINES}::test_a_heading_among_words_that_ask_for_it",
+    ),
+    Defect(
+        "quoted-words-do-not-rank",
+        '`see "Browning control"` ranks by `see` alone',
         "livedex_indexing/search/word_search.py",
-        (("file_filter, has_phrases, self._added())", "file_filter, has_phrases)"),),
-        "tests/indexing/search/test_names_as_typed.py::test_the_total_has_the_chunks_that_only_a_name_brought",
+        (("self._query = with_quoted_words(self._query)", "pass"),),
+        f"{LINES}::test_a_heading_among_words_that_ask_for_it",
+    ),
+    Defect(
+        "manual-page-by-its-words",
+        "`toast(1)` finds the first line of a file `toast`",
+        "livedex_indexing/query/typed_link.py",
+        (("if manual is not None:", "if False:"),),
+        f"{LINES}::test_a_manual_page_is_a_file",
+    ),
+    Defect(
+        "line-with-more-in-front",
+        "a line of `git blame` finds what has the name of the author most often",
+        "livedex_indexing/rank/name_places.py",
+        (("likely = chunks_with_run(rows)[:_BEST] if may_be_pasted(text) else []", "likely: list[int] = []"),),
+        f"{LINES}::test_a_line_with_more_in_front_of_it_is_found",
     ),
 )

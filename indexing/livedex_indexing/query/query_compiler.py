@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -18,16 +18,14 @@ from livedex_indexing.query.query_parser import is_phrase, is_prefix
 from livedex_indexing.query.query_terms import CompiledQuery, Phrase, QueryTerm, begins_too_much
 from livedex_indexing.query.spell_repair import Repair
 from livedex_indexing.query.spelling import IN_USE
-from livedex_indexing.query.typed_name import joined_names, name_of
+from livedex_indexing.query.term_selection import MAX_WORDS, in_index, select_terms
+from livedex_indexing.query.typed_name import joined_names, name_of, without_prefix
 from livedex_indexing.query.word_counts import PathCounts, Uncounted, WordCounts, idf_of
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.path_words import path_text
 from livedex_indexing.text.terms import compounds, in_other_conventions, is_letter, is_serial, parts_of
 from livedex_indexing.text.unsegmented import RUN, folded, pieces_of, query_bigrams
 
-MAX_WORDS: Final = 64  # words that count: the rarest
-_MAX_TERMS: Final = 256  # with the parts of words
-_KEPT_STOP_WORDS: Final = 3
 _SENTENCE: Final = 8  # characters: a longer run of Chinese, Thai … that is not in the index is many words, not one
 
 _BEGINNING: Final = re.compile(r"[^\W\d]\w{3,}")  # the typed beginning of a name
@@ -69,7 +67,7 @@ def compile_query(
     per_word += [_unfinished(index, word, repair) for word in unfinished]
     phrases = _phrases(index, query.phrases)
     excluded, excluded_phrases = _excluded(query)
-    selected = _select(per_word, repair.others, has_phrases=bool(phrases))
+    selected = select_terms(per_word, repair.others, has_phrases=bool(phrases))
     scored = (*selected.terms, *(phrase.term for phrase in phrases))
     longest = max(len(phrases), len(excluded), len(excluded_phrases))
     return CompiledQuery(
@@ -113,64 +111,6 @@ def compile_strict(reader: Reader, query: Query) -> CompiledQuery:
     )
 
 
-class _Selection(NamedTuple):
-    """The terms of a query that count; the fields are those of `CompiledQuery`."""
-
-    terms: tuple[QueryTerm, ...]
-    spoken: tuple[QueryTerm, ...]
-    cut: bool
-
-
-def _select(per_word: Sequence[list[QueryTerm]], others: Set[QueryTerm], *, has_phrases: bool) -> _Selection:
-    """Choose the terms that count. ``per_word``: the terms of each word; ``others``: those of `Repair.others`.
-
-    For example, ``how to parse getHTTPResponse``, a name that is not in the index:
-
-        per_word  [how] [to] [parse] [gethttpresponse, get, http, response]
-        content   [parse] [gethttpresponse, get, http, response]    words that are not just stop words
-        counted   [parse] [gethttpresponse, get, http, response]    the `MAX_WORDS` rarest of them
-        rarest    {parse, gethttpresponse, http, response}          their terms; ``get`` is a stop word
-        spoken    how to parse gethttpresponse get http response    in the order typed, with all stop words
-        terms     parse gethttpresponse http response               those of ``spoken`` in ``rarest``
-    """
-    content = _content_words(per_word, has_phrases=has_phrases)
-    counted = sorted(content, key=_rarity)[:MAX_WORDS]
-    rarest = _without_stop_words(counted)
-    spoken = list(dict.fromkeys(term for word in per_word for term in word if term in rarest or term.is_stop_word))
-    repeated = _repeated(spoken, others)
-    terms = tuple(term for term in spoken if term in rarest and term not in repeated)[:_MAX_TERMS]
-    cut = len(counted) < len(set(map(tuple, content))) or len(terms) + len(repeated) < len(rarest)
-    return _Selection(terms, tuple(term for term in spoken if term not in others), cut)
-
-
-def _content_words(per_word: Sequence[list[QueryTerm]], *, has_phrases: bool) -> list[list[QueryTerm]]:
-    """Return the words that are not just stop words; if the index has none of them, and there are no phrases, the
-    rarest stop words that it has."""
-    content = [word for word in per_word if not all(term.is_stop_word for term in word)]
-    if has_phrases or _indexed(term for word in content for term in word if not term.is_stop_word):
-        return content
-    indexed = sorted(filter(_indexed, per_word), key=_rarity)[:_KEPT_STOP_WORDS]
-    return indexed or content or [word for word in per_word if word][:_KEPT_STOP_WORDS]
-
-
-def _indexed(terms: Iterable[QueryTerm | None]) -> list[QueryTerm]:
-    """Return those terms that a chunk or a path has."""
-    return [term for term in terms if term is not None and (term.rows or term.files)]
-
-
-def _without_stop_words(words: Sequence[list[QueryTerm]]) -> set[QueryTerm]:
-    """Return the terms of the words without stop words; all of them if the index has only stop words."""
-    terms = {term for word in words for term in word}
-    content = {term for term in terms if not term.is_stop_word}
-    return content if content and (_indexed(content) or not _indexed(terms)) else terms
-
-
-def _repeated(terms: Sequence[QueryTerm], others: Set[QueryTerm]) -> set[QueryTerm]:
-    """Return those of ``others`` that the user typed, too: a term counts once."""
-    typed = {term.match for term in terms if term not in others}
-    return {term for term in terms if term in others and term.match in typed}
-
-
 def _excluded(query: Query) -> tuple[list[str], list[str]]:
     """Return the excluded words, and the excluded phrases without their quotes."""
     words = [text for text in query.excluded if not is_phrase(text)]
@@ -203,7 +143,7 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
         return _runs(index, whole, repair, alone=alone)
     indexed = bool(whole.rows or whole.files)
     if whole.prefix or (alone and indexed and not repair.is_missing(whole)):
-        return [whole, *_member(index, word, whole, repair)]
+        return [whole, *_member(index, word, whole, repair), *_option(index, word, repair)]
     if alone and not indexed and _BEGINNING.fullmatch(word):
         begun = _begun(index, word, whole)
         if begun:
@@ -223,7 +163,7 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
             if meant:
                 return meant
         if has_serial:
-            names = [] if indexed or joined else _indexed(_whole_terms(index, joined_names(word)))
+            names = [] if indexed or joined else in_index(_whole_terms(index, joined_names(word)))
             return [whole, *joined, *names]
     tokens = [
         [(text, term) for text in (piece, *parts) if (term := _whole(index, text)) is not None]
@@ -239,7 +179,7 @@ def _converted(index: _Index, name: str, *, unfinished: bool = False) -> list[Qu
     for text in in_other_conventions(name):
         whole = _whole(index, text)
         begun = [] if whole is None or not unfinished else _gathered(index, text, whole)
-        found = _indexed([whole, *begun])
+        found = in_index([whole, *begun])
         if found:
             return found
     return []
@@ -263,6 +203,16 @@ def _member(index: _Index, word: str, whole: QueryTerm, repair: Repair) -> list[
     return [term]
 
 
+def _option(index: _Index, word: str, repair: Repair) -> list[QueryTerm]:
+    """Return the term of an option of Linux without the prefix that its sources know it by."""
+    own = without_prefix(word)
+    term = _whole(index, own) if own != word else None
+    if term is None or not term.rows:
+        return []
+    repair.others.add(term)
+    return [term]
+
+
 def _unfinished(index: _Index, word: str, repair: Repair) -> list[QueryTerm]:
     """Return the terms of a word that is still being typed: the word itself and all words that begin with it.
 
@@ -274,7 +224,7 @@ def _unfinished(index: _Index, word: str, repair: Repair) -> list[QueryTerm]:
         return _terms_of(index, word, repair, alone=True)
     if whole.prefix or not is_prefix(word + "*") or (len(whole.tokens) == 1 and is_letter(whole.tokens[0])):
         return [whole]
-    terms = _indexed([whole, *_gathered(index, word, whole)]) or _converted(index, word, unfinished=True)
+    terms = in_index([whole, *_gathered(index, word, whole)]) or _converted(index, word, unfinished=True)
     if not terms:
         *first, last = _surfaces(index, word)
         found = [_whole(index, text) for text in (*first, last + "*")] if first else []
@@ -300,7 +250,7 @@ def _begun(index: _Index, word: str, whole: QueryTerm) -> list[QueryTerm]:
     as_written = " AND ".join(f'"{token}"' for token in whole.tokens)
     # A stem would match other beginnings.
     is_written = index.reader.one(IN_USE, (f"{as_written} *",)) is not None
-    return _indexed([beginning]) if is_written else []
+    return in_index([beginning]) if is_written else []
 
 
 def _names(index: _Index, word: str, begun: QueryTerm) -> list[QueryTerm]:
@@ -309,7 +259,7 @@ def _names(index: _Index, word: str, begun: QueryTerm) -> list[QueryTerm]:
     names = [name for name in index.continued(word) if name != last][:_OTHERS]
     paths_only = index._replace(counts=PathCounts(index.counts.generation, index.counts))
     found = [_whole(paths_only, word + "*"), *(_whole(index, "_".join((*before, name))) for name in names)]
-    return _indexed(found)
+    return in_index(found)
 
 
 def _other_stems(index: _Index, begun: QueryTerm) -> list[QueryTerm]:
@@ -393,8 +343,3 @@ def _surfaces(index: _Index, word: str) -> list[str]:
     """Return the tokens of a word as they are written."""
     encoded = word.encode("utf-8", "replace")
     return [encoded[start:end].decode("utf-8", "replace") for start, end, _ in index.reader.words(encoded)]
-
-
-def _rarity(terms: Sequence[QueryTerm]) -> tuple[int, str]:
-    """Sort key of a query's words: the word with the rarest term comes first."""
-    return min((term.rows, term.match) for term in terms)

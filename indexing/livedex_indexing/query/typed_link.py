@@ -22,6 +22,12 @@ _LINK: Final = re.compile(
        | obsidian://open\?\S*?\bfile=(?P<file>[^&\s]+)\S*""",
     re.VERBOSE,
 )
+# open(2)    man open    man 2 open
+_MANUAL: Final = re.compile(
+    r"(?P<name>[\w.@:+-]+)\((?P<section>[1-9]\w{0,3})\)|man\s+(?:(?P<number>[1-9]\w{0,3})\s+)?(?P<page>[\w.@:+-]+)|"
+    r"(?P<titled>[\w.@:+-]+)\s+man(?:ual)?\s?page"
+)
+_SECTIONS: Final = "18573246"  # the likeliest first
 _SOURCES: Final = (".md", ".rst", ".org")  # of a page
 _SUFFIX: Final = re.compile(r"\.[a-z]{1,4}")
 _SIGNS: Final = re.compile(r"[\W_]+")
@@ -30,6 +36,13 @@ _SIGNS: Final = re.compile(r"[\W_]+")
 def typed_link(query: str) -> list[TypedPlace]:
     """Return the files that a query may name which is a link and nothing else, the likeliest first, with the heading;
     none for other queries."""
+    manual = _MANUAL.fullmatch(query.strip())
+    if manual is not None:
+        name, sections = manual["name"] or manual["page"] or manual["titled"], manual["section"] or manual["number"]
+        return [
+            TypedPlace(f"{name}.{section}", 1, f"{name}.{section}")
+            for section in (sections and [sections]) or _SECTIONS
+        ]
     found = _LINK.fullmatch(query.strip())
     if found is None:
         return []

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from livedex_indexing.query.asking_words import ASKING, ASKING_FOR_USES, KINDS
 from livedex_indexing.query.query_terms import STOP_WORDS
 from livedex_indexing.text.terms import parts_of
 
@@ -25,6 +26,8 @@ _LEAST: Final = 2  # characters of a name
 _LEAST_PIECE: Final = 4  # … and of a piece of one
 _WORDS: Final = range(2, 8)  # words that may be the parts of one name
 _VERBATIM: Final = 3  # words of a text that may be pasted, at least; with signs one less
+_MOST_ASKING: Final = 8  # words of a text that asks for one
+_LINE_WORDS: Final = 3  # words of a line that was typed with more around it, at least
 _AROUND: Final = "?!.,;:\"'`"
 _COMPOUND: Final = re.compile(r"[^\W\d][\w-]*")
 _NAME_ENDS: Final = re.compile(r"[.-]+")
@@ -32,9 +35,9 @@ _PIECES: Final = re.compile(r"[-_]")
 _WORD: Final = re.compile(r"\w+")
 _SIGN: Final = re.compile(r"[^\w\s]")
 _CODE: Final = re.compile(r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(|[,;]\s*\Z|(?<!\S)--\w")  # a sign that prose seldom has
-_KEYWORD_TEXT: Final = "class const def defined definition enum fn func function interface method struct trait type"
-_KEYWORDS: Final = frozenset(_KEYWORD_TEXT.split())
-_ABOUT: Final = STOP_WORDS | _KEYWORDS | {"implementation", "implemented"}  # words that ask for a name
+_OF_MACRO: Final = re.compile(r"\\\w+\{([^{}]+)\}")  # \ref{sec:name}
+_PREFIX: Final = re.compile(r"CONFIG_(?=\w)")  # by which the sources of Linux know their options
+_SECTION: Final = re.compile(r"\[+([\w.:\"-]+)\]+\s+(\S+)|([\w@/:.-]*[\w\"])\.([\w@/:-]+)")  # [tool.x] key  tool.x.key
 _SHAPED: Final = re.compile(r"\w_|_\w|[a-z0-9][A-Z]|[A-Z].*[a-z]|\(\)\Z")  # a word that is a name rather than prose
 
 Finder = Callable[[str], bool]  # whether a text has what was typed
@@ -103,12 +106,56 @@ def name_inside(text: str) -> TypedName | None:
     if used is not None:
         return typed_name(used[1])
     words = [word.strip(_AROUND) for word in text.split()]
-    names = [word for word in words if word.lower() not in _ABOUT]
+    names = [word for word in words if word.lower() not in ASKING]
     if len(names) != 1 or len(words) == 1:
         return None
     begins = names[0] == words[0] and names[0].istitle()  # as every sentence does
-    is_name = any(word.lower() in _KEYWORDS for word in words) or (_SHAPED.search(names[0]) and not begins)
+    is_name = any(word.lower() in KINDS for word in words) or (_SHAPED.search(names[0]) and not begins)
     return typed_name(names[0]) if is_name else None
+
+
+class TypedWord(NamedTuple):
+    """A word that a query asks for, with the signs that belong to it. ``owner`` is the section of a key, empty where
+    none was typed."""
+
+    text: str
+    owner: str = ""
+
+
+def word_inside(text: str) -> TypedWord | None:
+    """Return the only word of a text, or the only one of which the others are keywords or ask for it, if a line that
+    declares it may be looked for: a lower-case word without signs is none."""
+    words = [word.strip(_AROUND) or word for word in text.split()]
+    section = _SECTION.fullmatch(" ".join(words))
+    if section is not None:
+        owner, key = (section[1], section[2]) if section[1] else (section[3], section[4])
+        return TypedWord(key.partition("=")[0], re.split(r"[.\"]", owner.strip('"'))[-1])
+    words = [word for word in words if _WORD.search(word)]
+    wanted = [word for word in words if word.lower().lstrip("@\\#") not in ASKING]
+    if len(wanted) != 1 or len(words) > _MOST_ASKING:
+        return None
+    word = wanted[0].removesuffix("()").partition("=")[0].rstrip("({[:,;")
+    macro = _OF_MACRO.fullmatch(wanted[0])
+    word = _PREFIX.sub("", macro[1] if macro else word)
+    return None if not word or (word.isalpha() and word.islower()) else TypedWord(word)
+
+
+def without_prefix(word: str) -> str:
+    """Return an option of Linux as it is declared (``NET`` for ``CONFIG_NET=y``), any other word as it is."""
+    return _PREFIX.sub("", word).partition("=")[0] if _PREFIX.match(word) else word
+
+
+def name_used(text: str) -> TypedName | None:
+    """Return the name whose uses a text asks for, as in ``what calls run_task`` or ``callers of run()``; None for any
+    other text."""
+    words = [word.strip(_AROUND) for word in text.split()]
+    lower = [word.lower() for word in words]
+    if not 1 < len(words) <= _MOST_ASKING or ASKING_FOR_USES.isdisjoint(lower):
+        return None
+    names = [word for word, low in zip(words, lower, strict=True) if low not in ASKING | ASKING_FOR_USES]
+    if len(names) != 1 or not (_SHAPED.search(names[0]) or not STOP_WORDS.isdisjoint(lower)):
+        return None  # a compound such as `call graph`
+    return typed_name(names[0])
 
 
 def name_in_signs(text: str) -> TypedName | None:
@@ -187,6 +234,15 @@ def typed_line(text: str) -> Finder:
     """Return what finds a text as a whole line, whatever its blanks and case."""
     typed = _evenly(text)
     return lambda other: any(typed == _evenly(line) for line in other.splitlines())
+
+
+def line_inside(text: str) -> Finder:
+    """Return what finds a text with a whole line of some words that was typed with more around it, whatever its blanks
+    and case."""
+    typed = _evenly(text)
+    return lambda other: any(
+        _evenly(line) in typed for line in other.splitlines() if len(_WORD.findall(line)) >= _LINE_WORDS
+    )
 
 
 def typed_title(text: str) -> Finder:

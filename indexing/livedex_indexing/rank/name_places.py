@@ -5,8 +5,6 @@ Invariant: the index only proposes chunks (it has stems and no case); the live f
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
@@ -17,18 +15,24 @@ from livedex_indexing.query.typed_name import (
     Finder,
     TypedName,
     in_words,
+    line_inside,
     may_be_pasted,
     name_in_signs,
     name_inside,
+    name_used,
     typed_line,
     typed_name,
     typed_text,
     typed_title,
     typed_words,
+    word_inside,
 )
+from livedex_indexing.rank.continued_names import find_continued
 from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
+from livedex_indexing.rank.heading_places import chunks_with_named, core
+from livedex_indexing.rank.line_places import LinePlaces
 from livedex_indexing.rank.postings import other_chunks
-from livedex_indexing.rank.whole_query import has_message
+from livedex_indexing.rank.whole_query import chunks_with_run, has_message
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.terms import parts_of
@@ -43,10 +47,11 @@ _STEPS: Final = 6  # … and as many again, so many times, while none has the na
 _ROWS_READ: Final = 100_000  # rows of the words of a pasted text that is looked up: 15 ms
 _TITLE_WORDS: Final = 12  # words of a title that is looked up
 _TITLE_ROWS: Final = 40_000  # … and the rows of the rarest of them, which FTS5 looks into: at most 3 ms
-_CONTINUED: Final = 64  # chunks with the first words of a name that are read: with its definition, and with its use
 _NAMES: Final = 8  # of the names found there, whose definitions are looked up
 _PROPOSED: Final = 96  # chunks with its words in a row that are read …
 _READ_AT_ONCE: Final = 24  # … so many at once, until one has the text
+_WITH_MORE: Final = 8  # words of a text that may have more than the pasted line, at least …
+_END: Final = 4  # … and its last words, which are looked up
 _HEADED: Final = 24  # chunks with such a heading
 _BEST: Final = 6  # other chunks that are read, the best by their words
 AT_LINE: Final = 2.0  # for the chunk with a typed line: more than all words give another chunk of the file
@@ -85,6 +90,7 @@ class NamePlaces:
         self._resolved = resolved
         self._texts = texts
         self._counted = counted
+        self._lines = LinePlaces(reader, resolved, texts, counted)
 
     def of_name(self, text: str, corrected: str, best: Sequence[int]) -> dict[int, float]:
         """Rate the chunks that have the name which a query may be: its definition, else that of the one name in it,
@@ -92,10 +98,19 @@ class NamePlaces:
         of ``best``, best first, that have it as typed, else that of its owner."""
         name, inside, words = typed_name(text), name_inside(text) or name_in_signs(text), in_words(text)
         rated = {} if name is None else self._defined(name)
+        used = None if rated else name_used(text)
+        defining = {} if used is None else self._defined(used)
+        uses = self._lines.using(used, defining, best) if used is not None and defining else {}
+        if uses:
+            return uses
         if not rated and inside is not None:
             rated = self._defined(inside)
         if not rated and (name is None or name.is_words):
             rated = self._in_message(text)
+        word = None if rated else word_inside(text)
+        declared = {} if word is None else self._lines.declaring(word, best)
+        if declared:
+            return declared
         rated |= self._of_type(name or inside, rated)
         if not rated and name is not None:
             rated = self._pieces(name)
@@ -125,11 +140,17 @@ class NamePlaces:
             return list(best[:_PROPOSED])
         if sum(self._counted(_phrase([token])) or 0 for token in set(tokens)) > _ROWS_READ:
             return []
-        return other_chunks(self._reader, f"body : {_phrase(tokens)}", 0, self._resolved, _PROPOSED)
+        found = other_chunks(self._reader, f"body : {_phrase(tokens)}", 0, self._resolved, _PROPOSED)
+        if not found and len(tokens) >= _WITH_MORE:  # a line may have more in front of it
+            found = other_chunks(self._reader, f"body : {_phrase(tokens[-_END:])}", 0, self._resolved, _PROPOSED)
+        return found
 
     def with_heading(self, text: str) -> list[int]:
         """Return chunks whose headings have all words of a text in a row. None for very common words."""
         tokens = self._reader.tokens(text)
+        return self._headed(tokens) or self._headed(core(tokens))
+
+    def _headed(self, tokens: Sequence[str]) -> list[int]:
         if not 1 < len(tokens) <= _TITLE_WORDS:
             return []
         rarest = min(self._counted(_phrase([token])) or 0 for token in tokens)
@@ -148,13 +169,15 @@ class NamePlaces:
         """Return the chunks ``named`` with those of `of_text`: with none where the definition of a single word is
         known, and alone where the text has the name and more. Where one of the ``rows`` has the message around the
         names, these do not count. ``words``: the terms in order, and those whose counts the rows begin with."""
-        if len(text.split()) == 1 and DEFINED in named.values() and typed_name(text) is not None:
+        is_word = typed_name(text) is not None or (word_inside(text) is not None and name_inside(text) is None)
+        if len(text.split()) == 1 and DEFINED in named.values() and is_word:
             return named
         spoken, scored = words
         names = names_in_message(text) if named else ()
         if names and is_doubtful(text) and has_message(names, rows.values(), spoken, scored):
             named = {}
         rated = self.of_text(text, rows, spoken, first)
+        rated |= dict.fromkeys(chunks_with_named(self._reader, self._texts, text, rows), IN_A_ROW)
         if rated and (name_inside(text) is not None or (names and max(rated.values()) >= VERBATIM)):
             return rated
         return {**named, **{chunk_id: max(value, named.get(chunk_id, 0.0)) for chunk_id, value in rated.items()}}
@@ -164,28 +187,10 @@ class NamePlaces:
         those that are joined to them as it was typed, the most frequent first. Only some chunks are read."""
         known = self._continuations.get(typed.lower())
         if known is None:
-            known = self._continuations[typed.lower()] = self._find_continued(typed)
+            known = self._continuations[typed.lower()] = find_continued(
+                self._reader, self._resolved, self._texts, typed
+            )
         return known
-
-    def _find_continued(self, typed: str) -> list[str]:
-        *before, begun = self._reader.tokens(typed)
-        phrase = _phrase(before)
-        found = [
-            chunk_id
-            for match in (f"symbols : {phrase}", f"body : {phrase}")
-            for chunk_id in other_chunks(self._reader, match, 0, self._resolved, _CONTINUED)
-        ]
-        words = r"[\W_]+".join((*before, begun))
-        pattern = re.compile(rf"(?<![^\W_]){words}[^\W_]*", re.IGNORECASE)
-        names = Counter(name for text in self._texts(set(found)).values() for name in pattern.findall(text))
-        times = Counter[str]()
-        joined: set[str] = set()
-        for name, count in names.items():
-            word = self._reader.tokens(name)[-1]
-            times[word] += count
-            if name.lower().startswith(typed.lower()):
-                joined.add(word)
-        return sorted(times, key=lambda word: (word not in joined, -times[word], word))
 
     def of_text(
         self, text: str, rows: Mapping[int, MatchFeatures], spoken: Sequence[QueryTerm], first: Sequence[int]
@@ -200,7 +205,8 @@ class NamePlaces:
             read = self._texts(headed) if headed else {}
             return {chunk_id: LINE for chunk_id in sorted(read) if is_title(read[chunk_id])}
         if first:
-            return self._verbatim([*dict.fromkeys((*first, *headed))], text, finder)
+            rated = self._verbatim([*dict.fromkeys((*first, *headed))], text, finder)
+            return rated or self._in_runs(text, rows)
         neighbours = {chunk_id: sum(map(bool, row.pairs)) for chunk_id, row in rows.items() if row.pairs}
         most = max(neighbours.values(), default=0)
         likely = [chunk_id for chunk_id, count in neighbours.items() if count and 2 * count >= most]
@@ -209,7 +215,13 @@ class NamePlaces:
         if self._are_all_words(text, spoken):
             # The first and the last word may be pieces of words there; all between have the neighbours that were typed.
             likely = [chunk_id for chunk_id in likely if all(rows[chunk_id].pairs[1:-1])]
-        return self._verbatim([*dict.fromkeys((*headed, *likely))], text, finder)
+        rated = self._verbatim([*dict.fromkeys((*headed, *likely))], text, finder)
+        return rated or self._in_runs(text, rows)
+
+    def _in_runs(self, text: str, rows: Mapping[int, MatchFeatures]) -> dict[int, float]:
+        """Rate the chunks with a line of a text around which more was typed: of those with most of it in a row."""
+        likely = chunks_with_run(rows)[:_BEST] if may_be_pasted(text) else []
+        return dict.fromkeys(self._having(likely, line_inside(text)), VERBATIM)
 
     def _verbatim(self, ids: Collection[int], text: str, finder: Finder) -> dict[int, float]:
         """Rate those of the chunks that have the text, higher where it is a whole line; if none has, those that have

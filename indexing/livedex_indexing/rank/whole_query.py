@@ -16,6 +16,8 @@ from livedex_indexing.text.terms import parts_of
 
 _LEAST: Final = 3  # words of a query that may have other endings: of two, one is often in the path
 _OF_NAME: Final = 2  # pairs of neighbours that a name in a message makes
+_RUN: Final = 3  # pairs of neighbours in a row, at least: four words …
+_LONG: Final = 6  # … of a text with so many
 _WORDS: Final = range(2, 4)  # words that may be spread over a file and its path; of more, a chunk has most
 
 Written = Sequence[frozenset[int] | None]
@@ -62,6 +64,13 @@ def of_matches(
     return {i: value for i, value in named.items() if i in rows or content_of.get(i) in files}
 
 
+def chunks_with_run(rows: Mapping[int, MatchFeatures]) -> list[int]:
+    """Return the chunks with four words and more of a long query, one after the other, those with the longest run
+    first: a line that was pasted with more around it may be there."""
+    runs = {i: _longest_run(row.pairs) for i, row in rows.items() if len(row.pairs) >= _LONG}
+    return sorted((i for i, run in runs.items() if run >= _RUN), key=lambda i: (-runs[i], i))
+
+
 def has_message(
     names: Sequence[TypedName],
     rows: Iterable[MatchFeatures],
@@ -82,6 +91,14 @@ def has_message(
         for row in rows
         if row.pairs
     )
+
+
+def _longest_run(pairs: Sequence[int]) -> int:
+    longest = run = 0
+    for count in pairs:
+        run = run + 1 if count else 0
+        longest = max(longest, run)
+    return longest
 
 
 def _is_around(term: QueryTerm, names: Collection[str]) -> bool:

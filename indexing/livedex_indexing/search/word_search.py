@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 from livedex_indexing import relpath
@@ -15,6 +14,7 @@ from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import HitMaker, Rows, read_rows
 from livedex_indexing.hits.live_files import COPY, FileCopy, file_copy
 from livedex_indexing.model import Place
+from livedex_indexing.query.asking_words import with_quoted_words
 from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters, build_filters, resolve_filters
 from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
 from livedex_indexing.query.message_names import names_in_message
@@ -30,7 +30,6 @@ from livedex_indexing.rank.facets import Facets, MatchCounter
 from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM, Continuations, NamePlaces, Texts
 from livedex_indexing.rank.passages import remembered
 from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
-from livedex_indexing.rank.postings import first_chunks as first_chunks_of
 from livedex_indexing.rank.ranking_request import Arrangement, TypedText
 from livedex_indexing.rank.results import RankedResults
 from livedex_indexing.rank.score import FIRST, WEIGHTS, Placed
@@ -101,7 +100,6 @@ class WordSearch:
         self._reached = 0  # places of the page that were processed
         self._facets: Facets | None = None
         self._total: TotalFields | None = None
-        self._added: Callable[[], Collection[int]] = tuple  # hits that may have no word of the query
         self._omitted: int | None = None
 
     def answer(self) -> SearchAnswer:
@@ -169,6 +167,7 @@ class WordSearch:
         if self._place is not None and self._place.text != text:
             text = self._place.text
             self._query = at_place(self._run.request, self._query, self._place)
+        self._query = with_quoted_words(self._query)
         plain = without_signs(text) if self._query.excluded or self._query.phrases else None
         if plain is not None and (plain.is_sentence or (self._query.excluded and self._is_pasted())):
             self._read_as(plain)
@@ -264,8 +263,7 @@ class WordSearch:
         if not (request.facets or request.total) or self._meaning.mode == "semantic":
             return
         try:
-            has_phrases = None if check.trivial else check.matches
-            counter = MatchCounter(self._reader, compiled, file_filter, has_phrases, self._added())
+            counter = MatchCounter(self._reader, compiled, file_filter, None if check.trivial else check.matches)
             if request.total:
                 self._total = counter.total(by_file=request.group == "file")
             if request.facets:
@@ -331,9 +329,6 @@ class WordSearch:
                     page.append(hit)
         except DeadlinePassed:
             self._late = True
-        finally:
-            first = partial(first_chunks_of, self._reader, results.named, file_filter.resolved)
-            self._added = lambda: results.added.union(first())
         self._late |= results.late
         return page, more
 

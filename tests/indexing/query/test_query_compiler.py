@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from helpers.indexed_folder import Indexed
 from livedex_indexing.model import Query
-from livedex_indexing.query.query_compiler import MAX_WORDS, compile_query, compile_strict
+from livedex_indexing.query.query_compiler import compile_query, compile_strict
 from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm
+from livedex_indexing.query.term_selection import MAX_WORDS
 from livedex_indexing.query.word_counts import WordCounts
 
 

@@ -1,0 +1,42 @@
+"""Words that people put around what they look for: they ask for a definition, for uses, or for a section.
+
+Invariant: plain data.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from livedex_indexing.model import Query
+from livedex_indexing.query.query_terms import STOP_WORDS
+
+_KINDS: Final = """
+class const constant def define defined definition enum fn func function interface macro method mixin struct trait type
+"""
+_ASKING: Final = """
+code config configuration control css declaration declared default docs documentation enable environment export help
+implementation implemented implements include internally is_enabled key label live lives located look looking man manual
+meaning mean means option page please property read ref see selector set setting source style styled symbol tell
+undeclared value variable work works working
+"""
+_OF_USES: Final = "call called caller callers calling calls reference references usage usages used user users uses"
+_OF_SECTIONS: Final = """
+chapter chapters describe described describes docs documentation documented documents heading know learn manual mean
+means page pages paragraph please read section sections see tell topic understand work works
+"""
+KINDS: Final = frozenset(_KINDS.split())  # of definitions
+ASKING: Final = STOP_WORDS | KINDS | frozenset(_ASKING.split())
+ASKING_FOR_USES: Final = frozenset(_OF_USES.split())
+ASKING_FOR_SECTIONS: Final = STOP_WORDS | frozenset(_OF_SECTIONS.split())
+_WORD: Final = re.compile(r"\w+")
+
+
+def with_quoted_words(query: Query) -> Query:
+    """Return a query whose words only ask for what it has in quotes with the words in quotes instead: these rank the
+    files that have the phrases. Any other query is returned as it is."""
+    words = [word for text in query.text.lower().split() for word in _WORD.findall(text)]
+    if not words or not query.phrases or not ASKING_FOR_SECTIONS.issuperset(words):
+        return query
+    return replace(query, text=" ".join(word for phrase in query.phrases for word in _WORD.findall(phrase)))

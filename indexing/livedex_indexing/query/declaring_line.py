@@ -1,0 +1,63 @@
+"""Recognises the line that declares a name where no grammar says so: a variable of a style sheet, a key of a
+configuration, a constant, a label, a target.
+
+Invariant: pure; a line is judged by itself, by what is in front of the name and behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_QUOTE: Final = r"[\"'`]?"
+_SIGNS: Final = r"[.$@%#&\\]{0,2}"  # of a name: $width, .tabs, #main, @gap, \foo
+# key: value    "key": value    key = value    - key: value    .tabs {    $width: 1px
+_ALONE: Final = re.compile(rf"[ \t]*(?:- )?{_SIGNS}{_QUOTE}\Z")
+_SET: Final = re.compile(rf"{_QUOTE}[ \t]*(?::(?![:=])|[:?+]?=(?!=)|\{{)")
+# const key =    static int key[] =    export key=
+_BEHIND_WORDS: Final = re.compile(r"[ \t]*(?!return\b)(?:[\w-]+(?:<[^<>]*>)?[ \t*&]+){1,5}[$\\]?\Z")
+_ASSIGNED: Final = re.compile(r"(?:\[[^\[\]]*\])*[ \t]*(?::[ \t]*[\w<>\[\], ]+)?=(?!=)")
+# .tabs,
+_SELECTOR: Final = re.compile(r"[ \t]*[.#]\Z")
+_LISTED: Final = re.compile(r"[ \t]*,?[ \t]*\Z")
+# config KEY    @mixin name    #define KEY    \label{name}    .. option:: --name    CREATE TABLE name
+_KEYWORDS: Final = (
+    r"alias|class|config|const|create (?:index|table|type|view)|def|define|enum|fn|func|function|interface|key|macro|"
+    r"menuconfig|mixin|module|namespace|newcommand|newenvironment|option|package|placeholder|proc|property|providecommand|"
+    r"renewcommand|set|struct|sub|target|trait|type|var"
+)
+_DECLARED: Final = re.compile(
+    rf"(?:[ \t]*[@#\\]?[ \t]*(?:export[ \t]+|local[ \t]+)?(?:{_KEYWORDS})\*?[ \t{{]+|.*\\label\{{|"
+    rf"[ \t]*\.\.[ \t]+(?:[\w:-]+::[ \t]*|_)){_SIGNS}{_QUOTE}\Z",
+    re.IGNORECASE,
+)
+_PROSE: Final = re.compile(r"[ \t]+[a-z]+[ \t]+[a-z]")
+
+
+def declares(text: str, name: str) -> bool:
+    """Whether a line of the text declares the name, given in its case."""
+    at = text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if not (_continues(text[at - 1 : at], name[0]) or _continues(text[end : end + 1], name[-1])):
+            line_end = text.find("\n", end)
+            before, after = text[text.rfind("\n", 0, at) + 1 : at], text[end : None if line_end < 0 else line_end]
+            if _is_declared(before, after, name):
+                return True
+        at = text.find(name, end)
+    return False
+
+
+def _is_declared(before: str, after: str, name: str) -> bool:
+    if _ALONE.match(before):
+        if _SET.match(after):
+            return True
+        return (name[0] in ".#" or _SELECTOR.match(before) is not None) and _LISTED.match(after) is not None
+    if _BEHIND_WORDS.match(before) and _ASSIGNED.match(after):
+        return True
+    return _DECLARED.match(before) is not None and _PROSE.match(after) is None
+
+
+def _continues(character: str, edge: str) -> bool:
+    """Whether a character beside the edge of a name belongs to a longer one."""
+    return (edge.isalnum() or edge == "_") and (character.isalnum() or (character != "" and character in "_-"))

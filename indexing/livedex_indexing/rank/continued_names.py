@@ -1,0 +1,42 @@
+"""Finds the words with which an unfinished name may go on.
+
+Invariant: only some chunks are read, however many have the first words of the name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from typing import Final
+
+from livedex_indexing.query.filters import ResolvedFilters
+from livedex_indexing.rank.postings import other_chunks
+from livedex_indexing.store.read_pool import Reader
+
+_READ: Final = 64  # chunks with the first words of a name that are read: with its definition, and with its use
+
+
+def find_continued(
+    reader: Reader, resolved: ResolvedFilters, texts: Callable[[Collection[int]], Mapping[int, str]], typed: str
+) -> list[str]:
+    """Return the words that begin as the last word of a name, where they follow its other words: see
+    `NamePlaces.continued`. ``texts`` reads chunks."""
+    *before, begun = reader.tokens(typed)
+    phrase = f'"{" ".join(before)}"'
+    found = [
+        chunk_id
+        for match in (f"symbols : {phrase}", f"body : {phrase}")
+        for chunk_id in other_chunks(reader, match, 0, resolved, _READ)
+    ]
+    words = r"[\W_]+".join((*before, begun))
+    pattern = re.compile(rf"(?<![^\W_]){words}[^\W_]*", re.IGNORECASE)
+    names = Counter(name for text in texts(set(found)).values() for name in pattern.findall(text))
+    times = Counter[str]()
+    joined: set[str] = set()
+    for name, count in names.items():
+        word = reader.tokens(name)[-1]
+        times[word] += count
+        if name.lower().startswith(typed.lower()):
+            joined.add(word)
+    return sorted(times, key=lambda word: (word not in joined, -times[word], word))

@@ -1,0 +1,50 @@
+"""The line that declares a name is told from the lines that use it."""
+
+from __future__ import annotations
+
+import pytest
+
+from livedex_indexing.query.declaring_line import declares
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("$width", "$width: 1px !default;"),
+        ("width", "  $width: 1px;"),
+        (".tabs", ".tabs {"),
+        (".tabs", ".tabs,\n.pills {"),
+        ("tabs", ".tabs,\n.pills {"),
+        ("grid-cell", "@mixin grid-cell("),
+        ("semver", '    "semver": "^7.0.0"'),
+        ("LIMITS", "static const int LIMITS[] = {"),
+        ("LIMIT", "LIMIT: int = 3"),
+        ("LIMIT", "#define LIMIT 3"),
+        ("NET_SCHED", "menuconfig NET_SCHED"),
+        ("sec:walk", "\\section{Walking}\\label{sec:walk}"),
+        ("\\walk", "\\newcommand{\\walk}[1]{#1}"),
+        ("--quiet", ".. option:: --quiet"),
+        ("ExecStart", "ExecStart=/usr/bin/walk"),
+    ],
+)
+def test_a_line_declares_a_name(name: str, line: str) -> None:
+    assert declares(f"before\n{line}\n", name)
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("$width", "  height: $width;"),
+        ("$width", "$width-small: 1px;"),
+        ("grid-cell", "@include grid-cell(2);"),
+        ("grid-cell", "@mixin grid-cell-base("),
+        ("LIMIT", "if (LIMIT == 3)"),
+        ("LIMIT", "LIMIT == 3"),
+        ("LIMIT", "self.LIMIT = 3"),
+        ("LIMIT", "return LIMIT = 3"),
+        ("NET_SCHED", "config NET_SCHED is needed for this"),
+        ("walk", "walk(tree)"),
+    ],
+)
+def test_a_line_only_uses_a_name(name: str, line: str) -> None:
+    assert not declares(f"before\n{line}\n", name)
