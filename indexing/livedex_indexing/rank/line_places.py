@@ -18,9 +18,7 @@ _READ: Final = 48  # chunks with the word that are read at most …
 _AT_ONCE: Final = 24  # … so many at once, until one declares it
 _CONTENT_OF: Final = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 _IN_OWN_FILE: Final = 0.3  # share of a use in the file that defines the name
-_OF_OWNER: Final = (
-    0.65  # share of the declaration of a key with its section: less than for the text as typed
-)
+_OF_OWNER: Final = 0.65  # share of the declaration of a key with its section: less than for the text as typed
 _WITHOUT_OWNER: Final = 0.4  # … and without it
 
 
