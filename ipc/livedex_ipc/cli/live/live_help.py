@@ -13,6 +13,7 @@ KEYS = (
     ("Shift-Up, -Down", "scroll the preview"),
     ("Alt-R, Alt-X", "regular expression, exact text"),
     ("?", "this help, if nothing is typed"),
+    ("Ctrl-Z", "stop; fg continues"),
     ("Esc, Ctrl-C", "end"),
 )
 

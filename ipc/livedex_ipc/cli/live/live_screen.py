@@ -27,6 +27,7 @@ from livedex_ipc.errors import Unavailable
 if TYPE_CHECKING:
     from livedex_ipc.cli.live.live_view import Picture, Row
 
+STOP = "\x1a"  # Ctrl-Z
 _REMEDY = "use `livedex search QUERY`"
 _COLOURS = {
     "path": curses.COLOR_MAGENTA,
@@ -157,6 +158,8 @@ class Screen:
             if then == "[":
                 if _sequence(window) == _PASTED:
                     self._paste.begin(time.monotonic())
+            elif code == STOP:
+                os.kill(0, signal.SIGTSTP)  # all of the pipeline, as a terminal does that is not raw; see ``woken``
             elif (pressed := key(code, then)) is not None:
                 yield pressed
         if not os.isatty(0):

@@ -148,10 +148,14 @@ def test_stopped_with_its_editor_it_goes_on_behind_it(files: Tree, live: Start, 
 
 
 @pytest.mark.shares_daemon
-def test_stopped_by_a_signal_it_draws_again_when_it_goes_on(files: Tree, live: Start) -> None:
+@pytest.mark.parametrize("by", ["a signal", "a key"])
+def test_stopped_it_draws_again_when_it_goes_on(files: Tree, live: Start, by: str) -> None:
     terminal = live("lease", shell=STOPPED)
     before = terminal.see(lambda text: "3 hits" in text and "4 def renew(lease):" in text)
-    os.kill(children(terminal.process.pid)[0], signal.SIGTSTP)
+    if by == "a key":
+        terminal.type("\x1a")
+    else:
+        os.kill(children(terminal.process.pid)[0], signal.SIGTSTP)
     terminal.see("stopped")
     assert terminal.raw.rfind(b"\x1b[?2004l") > terminal.raw.rfind(b"\x1b[?2004h")
     terminal.type("\r")
