@@ -69,8 +69,8 @@ _BEGINS_AS_FAULT: Final = re.compile(
 _SHAPED: Final = re.compile(r"(?<![\w-])(?=\w*(?:[^\W_]_[^\W_]|[a-z0-9][A-Z]))[^\W\d]\w+(?![\w-])")
 _FAULT_NAME: Final = re.compile(r"(?:Error|Exception|Warning)\Z")
 _VALUES: Final = frozenset({"false", "nil", "none", "null", "self", "this", "true"})
-_LEVELS: Final = frozenset({"error", "fatal", "info", "note", "warning"})
-_NO_NAMES: Final = STOP_WORDS | _LEVELS | _VALUES
+LEVELS: Final = frozenset({"error", "fatal", "info", "note", "warning"})
+_NO_NAMES: Final = STOP_WORDS | LEVELS | _VALUES
 
 
 @lru_cache(maxsize=32)  # a search asks several times

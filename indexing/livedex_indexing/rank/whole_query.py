@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Final
 
+from livedex_indexing.query.message_names import LEVELS
 from livedex_indexing.query.query_terms import QueryTerm
 from livedex_indexing.query.typed_name import TypedName
 from livedex_indexing.rank.features import FeatureTable, MatchFeatures
@@ -82,7 +83,8 @@ def has_message(
     ``spoken``: the terms of the message; ``scored``: those whose counts the rows begin with. Numbers may differ, as
     names may.
     """
-    parts = {part.lower() for name in names for part in (name.name, name.owner, *parts_of(name.name))}
+    # What reports a message puts one of the levels in front.
+    parts = LEVELS.union(part.lower() for name in names for part in (name.name, name.owner, *parts_of(name.name)))
     if any(_is_around(term, parts) and not (term.rows or term.is_stop_word) for term in spoken):
         return False
     words = [place for place, term in enumerate(scored) if _is_around(term, parts)]

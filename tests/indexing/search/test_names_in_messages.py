@@ -45,6 +45,8 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         ("x.wanderer(", "walks.py"),
         ("Rover.name", "rovers.py"),
         ("no such kind of line 'width'", "kinds.py"),
+        ("ValueError: no such kind of line 'width'", "kinds.py"),
+        ("error: no such kind of line 'width'", "kinds.py"),
         ("found = wanderer(forest)", "pasted.py"),
         ("return wanderer(meadow)", "returned.py"),
     ],
