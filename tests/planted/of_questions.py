@@ -265,4 +265,11 @@ DEFECTS = (
         (("likely = chunks_with_run(rows)[:_BEST] if may_be_pasted(text) else []", "likely: list[int] = []"),),
         f"{LINES}::test_a_line_with_more_in_front_of_it_is_found",
     ),
+    Defect(
+        "total-without-names",
+        "the total lacks the hits that only the name in a query brought, and says less than the pages have",
+        "livedex_indexing/search/word_search.py",
+        (("file_filter, has_phrases, self._added())", "file_filter, has_phrases)"),),
+        "tests/indexing/search/test_names_as_typed.py::test_the_total_has_the_chunks_that_only_a_name_brought",
+    ),
 )

@@ -41,6 +41,8 @@ _FILES = "SELECT d.id, d.content_id, d.root_id FROM files d WHERE {}"
 _FILES_OF = f"""SELECT d.id, d.content_id, d.root_id FROM {OF_CONTENT}
                 WHERE {{}} AND d.content_id IN (SELECT value FROM json_each(?))"""
 _FILES_BY_ID = _FILES.format("d.id IN (SELECT value FROM json_each(?))")
+_MATCHED_OF = "SELECT rowid FROM postings WHERE rowid IN (SELECT value FROM json_each(?)) AND postings MATCH ?"
+_CONTENT_OF_CHUNK = "SELECT content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 _LANGUAGES = "SELECT id, name FROM languages"
 _PLACES: Final = {"kinds": 1, "languages": 2}  # in a `ChunkTraits`
 
@@ -57,7 +59,8 @@ class _Matches(NamedTuple):
 class MatchCounter:
     """Counts all matches of one search, in its snapshot.
 
-    ``has_phrases`` tells whether a content contains the phrases of the query; None: all do.
+    ``has_phrases`` tells whether a content contains the phrases of the query; None: all do. ``added``: chunks that
+    are hits, some without a word of the query, such as the definition of a name in it.
     """
 
     def __init__(
@@ -66,12 +69,14 @@ class MatchCounter:
         compiled: CompiledQuery,
         file_filter: FileFilter,
         has_phrases: Callable[[int], bool] | None,
+        added: Collection[int] = (),
     ) -> None:
         self._reader = reader
         self._compiled = compiled
         self._resolved = file_filter.resolved
         self._borders = file_filter.borders
         self._has_phrases = has_phrases
+        self._wordless = self._without_words(added)
 
     def total(self, *, by_file: bool) -> TotalFields:
         """Return the number of hits, as many as all pages have, and of the files. Raises DeadlinePassed.
@@ -82,6 +87,7 @@ class MatchCounter:
         chunks: Counter[int] = Counter()
         for content_id, _, _, count in traits:
             chunks[content_id] += count
+        chunks.update(content_id for (content_id,) in self._reader.rows_of(_CONTENT_OF_CHUNK, self._wordless))
         contents = {file[1] for file in (*by_text, *by_name)}
         hits = len(contents) if by_file else sum(max(1, chunks[content_id]) for content_id in contents)
         return {"hits": hits, "files": len(by_text) + len(by_name)}
@@ -126,11 +132,17 @@ class MatchCounter:
         found: set[ChunkTraits] = set()
         if terms:
             found.update(self._reader.rows(_MATCHED.format(rows), (match_any(terms), *values)))
+        found.update(self._reader.rows_of(_THESE, self._wordless))
         if not self._compiled.terms:
             over = {chunk for by_content in self._borders.values() for ids in by_content.values() for chunk in ids}
             passing = filter_chunks(self._reader, over, self._resolved) if over else []
             found.update(self._reader.rows(_THESE, (json.dumps(passing),)))
         return found
+
+    def _without_words(self, chunk_ids: Collection[int]) -> set[int]:
+        terms = [term for term in self._compiled.any_of if term.rows]
+        matched = self._reader.rows_of(_MATCHED_OF, chunk_ids, (match_any(terms),)) if terms else []
+        return set(chunk_ids).difference(chunk_id for (chunk_id,) in matched)
 
     def _by_name(self) -> tuple[list[File], set[ChunkTraits]]:
         """Return the files that match by their path and the traits of their chunks, all of which match with the file. A

@@ -108,6 +108,8 @@ class RankedResults:
         self._demote_news = arrangement.demote and not wants_news(words)
         self._demote_prose = arrangement.demote
         self._prose_later = False  # once it is known that code answers
+        self.added: set[int] = set()  # ranked chunks that no word of the query proposed
+        self.named: set[int] = set()  # contents that only their path brought: each shows its first chunk
         self.late = False
 
     def placed(self, has_phrases: Callable[[int], bool]) -> Iterator[Placed]:
@@ -122,17 +124,16 @@ class RankedResults:
             yield from self._arranged(self._nearest(self._similarity))
             return
         ranked = self._ranked()
+        self.named = {file.content_id for file in ranked if not file.chunks}
+        self.added &= (seen := {chunk_id for file in ranked for _, chunk_id in file.chunks})
         floor = math.inf
         for hit in self._arranged(ranked):
             floor = hit.score
             yield hit
         if self.late:
             return
-        contents = {file.content_id for file in ranked}
-        seen = {chunk_id for file in ranked for _, chunk_id in file.chunks}
-        # A file matched only by its path shows its first chunk.
-        seen.update(first_chunks(self._reader, {file.content_id for file in ranked if not file.chunks}, self._resolved))
-        yield from self._below(floor, self._batches(seen, contents))
+        seen.update(first_chunks(self._reader, self.named, self._resolved))
+        yield from self._below(floor, self._batches(seen, {file.content_id for file in ranked}))
 
     def _arranged(self, ranked: Sequence[Ranked]) -> Iterator[Placed]:
         return arrange(ranked, group_by_file=self._group_by_file, no_file_limit=self._no_file_limit)
@@ -196,6 +197,7 @@ class RankedResults:
                 content_of |= at_line
                 self._line = dict.fromkeys(at_line, AT_LINE)
             features = self._features(content_of, None if found.late else named)
+            self.added = {*features.rows, *features.typed}.difference(found.chunks)
             matching = {content_of[chunk_id] for chunk_id in (*features.rows, *features.typed)}
             copies = self._copies(matching.union(of_files.values()), found.paths)
         ranked = rank_files(features, content_of, copies, compiled.total)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from livedex_indexing import relpath
@@ -30,6 +31,7 @@ from livedex_indexing.rank.facets import Facets, MatchCounter
 from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM, Continuations, NamePlaces, Texts
 from livedex_indexing.rank.passages import remembered
 from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
+from livedex_indexing.rank.postings import first_chunks as first_chunks_of
 from livedex_indexing.rank.ranking_request import Arrangement, TypedText
 from livedex_indexing.rank.results import RankedResults
 from livedex_indexing.rank.score import FIRST, WEIGHTS, Placed
@@ -100,6 +102,7 @@ class WordSearch:
         self._reached = 0  # places of the page that were processed
         self._facets: Facets | None = None
         self._total: TotalFields | None = None
+        self._added: Callable[[], Collection[int]] = tuple  # hits that may have no word of the query
         self._omitted: int | None = None
 
     def answer(self) -> SearchAnswer:
@@ -263,7 +266,8 @@ class WordSearch:
         if not (request.facets or request.total) or self._meaning.mode == "semantic":
             return
         try:
-            counter = MatchCounter(self._reader, compiled, file_filter, None if check.trivial else check.matches)
+            has_phrases = None if check.trivial else check.matches
+            counter = MatchCounter(self._reader, compiled, file_filter, has_phrases, self._added())
             if request.total:
                 self._total = counter.total(by_file=request.group == "file")
             if request.facets:
@@ -329,6 +333,9 @@ class WordSearch:
                     page.append(hit)
         except DeadlinePassed:
             self._late = True
+        finally:
+            first = partial(first_chunks_of, self._reader, results.named, file_filter.resolved)
+            self._added = lambda: results.added.union(first())
         self._late |= results.late
         return page, more
 

@@ -93,6 +93,16 @@ def test_a_whole_line_comes_before_a_part_of_one(app: Indexed) -> None:
     assert first(app, "import quilt as _quilt")[0] == "sewing.py"
 
 
+@pytest.mark.parametrize("group", ["chunk", "file"])
+@pytest.mark.parametrize(
+    "query", ['"url_for" import', '"FuzzyMatchV2" step', "Pool.for", "Crane.for", "process worker"]
+)
+def test_the_total_has_the_chunks_that_only_a_name_brought(app: Indexed, query: str, group: str) -> None:
+    answer = app.ask(query, group=group, limit=100, total=True)
+    assert answer.next_offset is None and answer.extras["total"]["hits"] == len(answer.hits)
+    assert app.ask(query, group=group, limit=1, total=True).extras["total"] == answer.extras["total"]
+
+
 def test_two_words_with_signs_are_a_pasted_line(app: Indexed) -> None:
     path, snippet = first(app, "normalizeAll(settings);")
     assert path == "settings.js"
