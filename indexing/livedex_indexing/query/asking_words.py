@@ -1,6 +1,6 @@
 """Words that people put around what they look for: they ask for a definition, for uses, or for a section.
 
-Invariant: plain data.
+Invariant: pure; a word is compared in lower case.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _WORD: Final = re.compile(r"\w+")
 def with_quoted_words(query: Query) -> Query:
     """Return a query whose words only ask for what it has in quotes with the words in quotes instead: these rank the
     files that have the phrases. Any other query is returned as it is."""
-    words = [word for text in query.text.lower().split() for word in _WORD.findall(text)]
+    words = _WORD.findall(query.text.lower())
     if not words or not query.phrases or not ASKING_FOR_SECTIONS.issuperset(words):
         return query
     return replace(query, text=" ".join(word for phrase in query.phrases for word in _WORD.findall(phrase)))

@@ -7,26 +7,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from livedex_indexing.query.filters import ResolvedFilters
-from livedex_indexing.rank.postings import other_chunks
+from livedex_indexing.rank.postings import Texts, other_chunks, phrase
 from livedex_indexing.store.read_pool import Reader
 
 _READ: Final = 64  # chunks with the first words of a name that are read: with its definition, and with its use
 
 
-def find_continued(
-    reader: Reader, resolved: ResolvedFilters, texts: Callable[[Collection[int]], Mapping[int, str]], typed: str
-) -> list[str]:
+def find_continued(reader: Reader, resolved: ResolvedFilters, texts: Texts, typed: str) -> list[str]:
     """Return the words that begin as the last word of a name, where they follow its other words: see
-    `NamePlaces.continued`. ``texts`` reads chunks."""
+    `NamePlaces.continued`."""
     *before, begun = reader.tokens(typed)
-    phrase = f'"{" ".join(before)}"'
+    first = phrase(before)
     found = [
         chunk_id
-        for match in (f"symbols : {phrase}", f"body : {phrase}")
+        for match in (f"symbols : {first}", f"body : {first}")
         for chunk_id in other_chunks(reader, match, 0, resolved, _READ)
     ]
     words = r"[\W_]+".join((*before, begun))

@@ -6,11 +6,12 @@ Invariant: the index proposes chunks below such a heading; the live file says in
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from livedex_indexing.query.asking_words import ASKING_FOR_SECTIONS
 from livedex_indexing.rank.features import MatchFeatures
+from livedex_indexing.rank.postings import Texts
 from livedex_indexing.store.read_pool import Reader
 
 _READ: Final = 24  # chunks that are read, those first whose headings have most of the query
@@ -21,20 +22,16 @@ _PATH: Final = re.compile(r"[>/»:(]")  # between a heading and that above it
 _WORD: Final = re.compile(r"\w+")
 
 
-def chunks_with_named(
-    reader: Reader,
-    texts: Callable[[Collection[int]], Mapping[int, str]],
-    text: str,
-    rows: Mapping[int, MatchFeatures],
-) -> list[int]:
+def chunks_with_named(reader: Reader, texts: Texts, text: str, rows: Mapping[int, MatchFeatures]) -> list[int]:
     """Return the chunks with a heading that a text names, among other words that say where it is; of files in which no
-    line is such a heading, those that begin below it. ``texts`` reads chunks."""
+    line is such a heading, those that begin below it."""
     typed = _words(text)
+    if len(typed) < _LEAST or (ASKING_FOR_SECTIONS.isdisjoint(typed) and _PATH.search(text) is None):
+        return []
     likely = sorted((chunk_id for chunk_id, row in rows.items() if row.heading), key=lambda i: (-rows[i].heading, i))
     below: dict[tuple[int, str], int] = {}
     having: dict[int, int] = {}  # content ids by chunk id
-    may_name = len(typed) >= _LEAST and (not ASKING_FOR_SECTIONS.isdisjoint(typed) or _PATH.search(text) is not None)
-    read = texts(likely[:_READ]) if likely and may_name else {}
+    read = texts(likely[:_READ]) if likely else {}
     for chunk_id, content_id, heading in sorted(reader.rows_of(_HEADINGS, read)):
         above, _, own = (heading or "").rpartition(_JOINT)
         if _is_named(_words(own), typed, _words(above)):

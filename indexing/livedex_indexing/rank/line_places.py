@@ -5,33 +5,26 @@ Invariant: the index only proposes chunks; the live file decides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from livedex_indexing.query.declaring_line import declares
 from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.typed_name import TypedName, TypedWord, word_place
-from livedex_indexing.rank.postings import other_chunks
+from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
 from livedex_indexing.store.read_pool import Reader
 
 _READ: Final = 48  # chunks with the word that are read at most …
 _AT_ONCE: Final = 24  # … so many at once, until one declares it
-_CONTENT_OF: Final = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 _IN_OWN_FILE: Final = 0.3  # share of a use in the file that defines the name
 _OF_OWNER: Final = 0.65  # share of the declaration of a key with its section: less than for the text as typed
 _WITHOUT_OWNER: Final = 0.4  # … and without it
 
 
 class LinePlaces:
-    """Reads the chunks that may have a word. ``texts`` reads them, ``counted`` knows in how many chunks a word is."""
+    """Reads the chunks that may have a word."""
 
-    def __init__(
-        self,
-        reader: Reader,
-        resolved: ResolvedFilters,
-        texts: Callable[[Collection[int]], Mapping[int, str]],
-        counted: Callable[[str], int | None],
-    ) -> None:
+    def __init__(self, reader: Reader, resolved: ResolvedFilters, texts: Texts, counted: RowCounts) -> None:
         self._reader = reader
         self._resolved = resolved
         self._texts = texts
@@ -52,7 +45,7 @@ class LinePlaces:
     def using(self, name: TypedName, defining: Collection[int], best: Sequence[int]) -> dict[int, float]:
         """Rate, up to 1, the chunks that have a name as typed, without those ``defining`` it: less in the same file."""
         found = [chunk_id for chunk_id in self._proposed(name.name, best) if chunk_id not in defining]
-        contents = dict(self._reader.rows_of(_CONTENT_OF, [*found, *defining]))
+        contents = dict(self._reader.rows_of(CONTENT_OF, [*found, *defining]))
         own = {contents.get(chunk_id) for chunk_id in defining}
         read = self._texts(found)
         having = [chunk_id for chunk_id in sorted(read) if name.whole(read[chunk_id])]
@@ -62,9 +55,9 @@ class LinePlaces:
         tokens = self._reader.tokens(word)
         if not tokens:
             return []
-        match = f'"{" ".join(tokens)}"'
+        match = phrase(tokens)
         rows = self._counted(match) if len(tokens) == 1 else None
         if rows is not None and rows > _READ:
             return list(best[:_READ])
-        found = other_chunks(self._reader, f"body : {match}", 0, self._resolved, _READ)
-        return [*dict.fromkeys([chunk_id for chunk_id in best if chunk_id in set(found)] + found)]
+        found = dict.fromkeys(other_chunks(self._reader, f"body : {match}", 0, self._resolved, _READ))
+        return [*dict.fromkeys((*(chunk_id for chunk_id in best if chunk_id in found), *found))]

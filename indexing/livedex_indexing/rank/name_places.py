@@ -5,7 +5,7 @@ Invariant: the index only proposes chunks (it has stems and no case); the live f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from livedex_indexing.query.filters import ResolvedFilters
@@ -31,15 +31,13 @@ from livedex_indexing.rank.continued_names import find_continued
 from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
 from livedex_indexing.rank.heading_places import chunks_with_named, core
 from livedex_indexing.rank.line_places import LinePlaces
-from livedex_indexing.rank.postings import other_chunks
+from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
 from livedex_indexing.rank.whole_query import chunks_with_run, has_message
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.terms import parts_of
 
-Texts = Callable[[Collection[int]], Mapping[int, str]]  # the live text of chunks by id; without those that have changed
 Continuations = dict[str, list[str]]  # what `continued` has returned, by the typed name in lower case
-RowCounts = Callable[[str], int | None]  # the chunks that an FTS5 expression finds; None where they were not counted
 
 _ROWS: Final = 2_000  # chunks that the index may propose
 _READ: Final = 8  # chunks of these that are read …
@@ -70,7 +68,6 @@ _WITH_WORDS = """SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM js
                  AND content_id IN (SELECT rowid FROM exact WHERE exact MATCH ?)"""
 _SYMBOLS = "SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 _ANY = "SELECT rowid FROM postings WHERE postings MATCH ? LIMIT 1"
-CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 
 
 class NamePlaces:
@@ -138,11 +135,11 @@ class NamePlaces:
             return []
         if len(tokens) == 1:
             return list(best[:_PROPOSED])
-        if sum(self._counted(_phrase([token])) or 0 for token in set(tokens)) > _ROWS_READ:
+        if sum(self._counted(phrase([token])) or 0 for token in set(tokens)) > _ROWS_READ:
             return []
-        found = other_chunks(self._reader, f"body : {_phrase(tokens)}", 0, self._resolved, _PROPOSED)
+        found = other_chunks(self._reader, f"body : {phrase(tokens)}", 0, self._resolved, _PROPOSED)
         if not found and len(tokens) >= _WITH_MORE:  # a line may have more in front of it
-            found = other_chunks(self._reader, f"body : {_phrase(tokens[-_END:])}", 0, self._resolved, _PROPOSED)
+            found = other_chunks(self._reader, f"body : {phrase(tokens[-_END:])}", 0, self._resolved, _PROPOSED)
         return found
 
     def with_heading(self, text: str) -> list[int]:
@@ -153,10 +150,10 @@ class NamePlaces:
     def _headed(self, tokens: Sequence[str]) -> list[int]:
         if not 1 < len(tokens) <= _TITLE_WORDS:
             return []
-        rarest = min(self._counted(_phrase([token])) or 0 for token in tokens)
+        rarest = min(self._counted(phrase([token])) or 0 for token in tokens)
         if not 0 < rarest <= _TITLE_ROWS:
             return []
-        return other_chunks(self._reader, f"heads : {_phrase(tokens)}", 0, self._resolved, _HEADED)
+        return other_chunks(self._reader, f"heads : {phrase(tokens)}", 0, self._resolved, _HEADED)
 
     def with_those_of_text(
         self,
@@ -169,8 +166,7 @@ class NamePlaces:
         """Return the chunks ``named`` with those of `of_text`: with none where the definition of a single word is
         known, and alone where the text has the name and more. Where one of the ``rows`` has the message around the
         names, these do not count. ``words``: the terms in order, and those whose counts the rows begin with."""
-        is_word = typed_name(text) is not None or (word_inside(text) is not None and name_inside(text) is None)
-        if len(text.split()) == 1 and DEFINED in named.values() and is_word:
+        if len(text.split()) == 1 and DEFINED in named.values() and _is_word(text):
             return named
         spoken, scored = words
         names = names_in_message(text) if named else ()
@@ -246,16 +242,16 @@ class NamePlaces:
     def is_written(self, text: str) -> bool:
         """Whether a chunk has a text of several words as it was typed."""
         finder, tokens = typed_text(text), self._reader.tokens(text)
-        found = self._proposed(f"body : {_phrase(tokens)}") if finder is not None and tokens else []
+        found = self._proposed(f"body : {phrase(tokens)}") if finder is not None and tokens else []
         return finder is not None and bool(self._having(found[:_READ], finder))
 
     def _defined(self, name: TypedName) -> dict[int, float]:
         own, owner = self._reader.tokens(name.name), self._reader.tokens(name.owner)
         if not own or not self._may_be_named(own):
             return {}
-        matches = [_phrase(own)]
+        matches = [phrase(own)]
         if owner:
-            matches = [_phrase([*owner, *own]), f"({_phrase(owner)} AND {_phrase(own)})", *matches]
+            matches = [phrase([*owner, *own]), f"({phrase(owner)} AND {phrase(own)})", *matches]
         for match in matches:
             found = self._proposed(f"symbols : {match}")
             finder = name.whole if found else None
@@ -276,9 +272,9 @@ class NamePlaces:
     def _elsewhere(self, owner: Sequence[str]) -> float:
         """Return the value of a definition that has not the typed owner: less where that is defined, too, and not a
         variable."""
-        if self._counted(_phrase(owner)) == 0:
+        if self._counted(phrase(owner)) == 0:
             return OF_VARIABLE
-        is_defined = self._reader.one(_ANY, (f"symbols : {_phrase(owner)}",)) is not None
+        is_defined = self._reader.one(_ANY, (f"symbols : {phrase(owner)}",)) is not None
         return AS_WORDS if is_defined else OF_VARIABLE
 
     def _of_type(self, name: TypedName | None, rated: Mapping[int, float]) -> dict[int, float]:
@@ -299,10 +295,10 @@ class NamePlaces:
         """Return those of the best chunks that have the name as typed; none where all may have it, since a lower-case
         word has no form of its own."""
         tokens = self._reader.tokens(name.name)
-        if len(tokens) == 1 and (self._counted(_phrase(tokens)) or 0) <= WRITTEN_ROWS:
+        if len(tokens) == 1 and (self._counted(phrase(tokens)) or 0) <= WRITTEN_ROWS:
             contents = dict(self._reader.rows_of(CONTENT_OF, best))
             among = id_list(set(contents.values()))
-            having = {content_id for (content_id,) in self._reader.rows(AS_WRITTEN, (_phrase(tokens), among))}
+            having = {content_id for (content_id,) in self._reader.rows(AS_WRITTEN, (phrase(tokens), among))}
             if name.is_plain and len(having) == len(set(contents.values())):
                 return []
             best = [chunk_id for chunk_id in best if contents.get(chunk_id) in having]
@@ -334,33 +330,33 @@ class NamePlaces:
 
         For a phrase, FTS5 reads all rows of its first word; for a sentence that is seldom the rarest.
         """
-        counted = [(self._counted(_phrase([token])), token) for token in tokens]
+        counted = [(self._counted(phrase([token])), token) for token in tokens]
         known = [(rows, token) for rows, token in counted if rows is not None]
-        if self._counted(_phrase(tokens)) == 0 or any(rows == 0 for rows, _ in known):
+        if self._counted(phrase(tokens)) == 0 or any(rows == 0 for rows, _ in known):
             return False
         first = counted[0][0]
         if first is None or len(tokens) == 1:
             return True
         rows, rarest = min(known)
-        return 2 * rows > first or self._reader.one(_ANY, (f"symbols : {_phrase([rarest])}",)) is not None
+        return 2 * rows > first or self._reader.one(_ANY, (f"symbols : {phrase([rarest])}",)) is not None
 
     def _may_begin_a_name(self, tokens: Sequence[str]) -> bool:
         """Return False where it is cheap to see that no name has the tokens one after the other, the last one begun:
         FTS5 gathers all rows of all words that begin so."""
-        if not tokens or self._counted(f"{_phrase(tokens)} *") == 0:
+        if not tokens or self._counted(f"{phrase(tokens)} *") == 0:
             return False
         before = tokens[:-1]
         if not before:
             return True
-        return self._may_be_named(before) and self._reader.one(_ANY, (f"symbols : {_phrase(before)}",)) is not None
+        return self._may_be_named(before) and self._reader.one(_ANY, (f"symbols : {phrase(before)}",)) is not None
 
     def _beginning(self, tokens: Sequence[str]) -> str:
         """Return the expression that proposes the chunks with names that begin so."""
         if not begins_too_much(tokens):
-            return f"{_phrase(tokens)} *"
+            return f"{phrase(tokens)} *"
         before = tokens[:-1]
-        names = [_phrase([*before, word]) for word in self.continued("_".join(tokens))[:_NAMES]]
-        return f"({' OR '.join(names)})" if names else _phrase(before)
+        names = [phrase([*before, word]) for word in self.continued("_".join(tokens))[:_NAMES]]
+        return f"({' OR '.join(names)})" if names else phrase(before)
 
     def _proposed(self, match: str) -> list[int]:
         return other_chunks(self._reader, match, 0, self._resolved, _ROWS)
@@ -379,10 +375,6 @@ class NamePlaces:
         return {chunk_id: value if chunk_id in first else WRITTEN * value for chunk_id, value in rated.items()}
 
 
-def _phrase(tokens: Sequence[str]) -> str:
-    return f'"{" ".join(tokens)}"'
-
-
 def _shortest(name: TypedName, symbol: str, text: str) -> int:
     """Return the length of the shortest name in a chunk that contains the name, 0 where none does. A plain word must be
     in the symbol, or in a longer name: the index proposes other forms of it, and a text may use it."""
@@ -397,3 +389,8 @@ def _likely_first(rows: Iterable[tuple[int, str | None]], finder: Finder) -> lis
     """Order chunks, given as (id, symbol): those that begin with the name come first."""
     ordered = sorted(rows, key=lambda row: (not finder((row[1] or "").rpartition(".")[2]), row[0]))
     return [chunk_id for chunk_id, _symbol in ordered]
+
+
+def _is_word(text: str) -> bool:
+    """Whether a text is a name, or a word that a line may declare."""
+    return typed_name(text) is not None or (word_inside(text) is not None and name_inside(text) is None)

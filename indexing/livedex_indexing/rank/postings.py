@@ -6,7 +6,7 @@ is; every order is total, so two pages of one generation fit together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice, pairwise
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -17,6 +17,9 @@ from livedex_indexing.rank.spans import WITH_SPANS, spans
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader
 from livedex_indexing.store.sql import IN_CONTENT
+
+Texts = Callable[[Collection[int]], Mapping[int, str]]  # the live text of chunks by id; without those that have changed
+RowCounts = Callable[[str], int | None]  # the chunks that an FTS5 expression finds; None where they were not counted
 
 ROW_BUDGET: Final = 2_000  # rows that the rarest words may have (5,000: 3 % slower, dev halves -.002, -.001, 0)
 COMMON_ROWS: Final = 40_000  # rows of the common words with them: FTS5 reads all of these to compute their idf
@@ -32,6 +35,7 @@ UNSCORED_ROWS: Final = 100  # rows of each list without scores
 EVERY: Final = (0, (1 << 63) - 1)  # ids of chunks
 BORDER_CUTS: Final = 16  # words of a phrase before the border of two chunks
 
+CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 _TOP_CHUNKS = """SELECT rowid, -bm25(postings) AS score FROM postings WHERE postings MATCH ? AND {}
                  ORDER BY score DESC, rowid LIMIT ?"""
 _TOP_FILES = """SELECT rowid, -bm25(paths) AS score FROM paths WHERE paths MATCH ? AND {}
@@ -93,6 +97,11 @@ def matching_chunks(
     searched = terms if small else _budget(terms, _rows, COMMON_ROWS)[0]
     places = spans(ids, searched, last)
     return [row for (row,) in reader.rows(_THESE, (places.json, match_any(searched), id_list(ids)))]
+
+
+def phrase(tokens: Sequence[str]) -> str:
+    """Return the FTS5 expression for tokens in a row."""
+    return f'"{" ".join(tokens)}"'
 
 
 def other_chunks(reader: Reader, match: str, after: int, resolved: ResolvedFilters, limit: int) -> list[int]:

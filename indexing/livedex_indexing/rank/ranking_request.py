@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from livedex_indexing.query.typed_place import TypedPlace
-from livedex_indexing.rank.name_places import Continuations, RowCounts, Texts
+from livedex_indexing.rank.name_places import Continuations
+from livedex_indexing.rank.postings import RowCounts, Texts
 from livedex_indexing.rank.similarity import Similarity
 
 

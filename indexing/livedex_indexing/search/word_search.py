@@ -28,9 +28,10 @@ from livedex_indexing.query.typed_name import may_be_pasted, name_inside, typed_
 from livedex_indexing.query.typed_place import TypedPlace
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import Facets, MatchCounter
-from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM, Continuations, NamePlaces, Texts
+from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM, Continuations, NamePlaces
 from livedex_indexing.rank.passages import remembered
 from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
+from livedex_indexing.rank.postings import Texts
 from livedex_indexing.rank.postings import first_chunks as first_chunks_of
 from livedex_indexing.rank.ranking_request import Arrangement, TypedText
 from livedex_indexing.rank.results import RankedResults
