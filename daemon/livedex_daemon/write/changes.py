@@ -27,7 +27,8 @@ class Changes:
         self._sizes = (0, 0, 0)  # the numbers of removals when these sets were made
         self._files: set[Key] = set()
         self._trees: set[Key] = set()
-        self._folders: set[Key] = set()  # those above the first ``_counted`` rows; some of rows that were dropped
+        self._paths: set[Key] = set()  # of the first ``_counted`` rows, and some of rows that were dropped
+        self._folders: set[Key] = set()  # those above them
         self._counted = 0
 
     def __bool__(self) -> bool:
@@ -55,13 +56,25 @@ class Changes:
 
     def may_have_rows_below(self, key: Key) -> bool:
         """Return False when no row is of a path below ``key``."""
+        self._count_rows()
+        return key in self._folders
+
+    def _count_rows(self) -> None:
         for row in self.rows[self._counted :]:
+            self._paths.add((row.root_id, row.path))
             folder = parent(row.path)
             while folder and (row.root_id, folder) not in self._folders:
                 self._folders.add((row.root_id, folder))
                 folder = parent(folder)
         self._counted = len(self.rows)
-        return key in self._folders
+
+    def drop_row(self, key: Key) -> bool:
+        """Drop the rows of a path. Return False if there is none."""
+        self._count_rows()
+        rows = len(self.rows)
+        if key in self._paths:
+            self.drop_rows(lambda row: (row.root_id, row.path) == key)
+        return len(self.rows) < rows
 
     def drop_rows(self, is_dropped: Callable[[FileRow], bool]) -> None:
         self.rows = [row for row in self.rows if not is_dropped(row)]

@@ -139,13 +139,13 @@ class Inspector:
     def _inspect_folder(self, root: Root, path: bytes, entry: Entry) -> None:
         if entry.tree:
             self._renew_rules(root, path)
-        row = self._store.file(root.id, path)
+        was_file = self.changes.drop_row((root.id, path)) or self._store.file(root.id, path) is not None
         if root.rules.explain(path, True) is not None:
             self.changes.ignored.append((root.id, path))
             self._drop_tree(root, path)
             self.finished.append(entry)
-        elif entry.tree or entry.force or row is not None or not may_list(root, path):
-            if row is not None:
+        elif entry.tree or entry.force or was_file or not may_list(root, path):
+            if was_file:
                 self.changes.removed.append((root.id, path))
             self._start_walk(root, path, entry)
         else:
@@ -153,7 +153,7 @@ class Inspector:
 
     def _inspect_file(self, root: Root, path: bytes, stat: Stat, entry: Entry) -> None:
         row, changes = self._store.file(root.id, path), self.changes
-        was_folder = row is None and self._store.folders_below(root.id, path)
+        was_folder = self._store.folders_below(root.id, path)  # even with a row: its commit may precede that of others
         if was_folder or changes.may_have_rows_below((root.id, path)):
             self._drop_tree(root, path)
         rows, removed = len(changes.rows), len(changes.removed)

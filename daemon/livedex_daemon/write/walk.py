@@ -168,6 +168,8 @@ class TreeWalk:
             return
         if not self.root.belongs(path):
             self.left_out.append(path)
+            if path in self._with_row:  # it was a file before it became another root
+                changes.removed.append((self.root.id, path))
             return
         self._visited.add(path)
         root = self.root
@@ -182,7 +184,10 @@ class TreeWalk:
                 self.emptied = True
                 return
             self._compare(path, device, entries, changes)
-        except Missing:
+        except Missing as fault:
+            if not path:  # no other watch would report that it is back: whether it is gone is for the next check
+                self.failures[path] = fault.errno
+                return
             self._visited.discard(path)
             self.left_out.append(path)  # the watch may be that of another folder, reached through a link in its path
             return

@@ -52,6 +52,7 @@ class Missing(TreeError):
     """There is no such folder: it is gone, or it or a part of its path is not a folder."""
 
     reason = "missing"
+    errno = errno.ENOENT
 
 
 class Vanished(TreeError):

@@ -54,6 +54,42 @@ def test_a_file_in_the_place_of_a_folder_leaves_no_row_below_that_was_decided_be
     assert [each.path for each in desk.inspector.changes.rows] == [b"d"]
 
 
+def test_a_file_with_a_row_leaves_no_rows_below_it(desk: Desk) -> None:
+    """The path was a file, then a folder, then a file: a slow walk may have stored both before this look."""
+    desk.store.put_files([row(b"d"), row(b"d/f.txt")])
+    (desk.folder / "d").symlink_to("nowhere")
+    desk.inspect(b"d")
+    assert desk.inspector.changes.removed_trees == [(1, b"d")]
+
+
+def test_a_folder_leaves_no_row_of_the_file_that_it_was_a_moment_ago(desk: Desk) -> None:
+    (desk.folder / "d").symlink_to("nowhere")
+    desk.inspect(b"d")
+    assert [each.path for each in desk.inspector.changes.rows] == [b"d"]
+    (desk.folder / "d").unlink()
+    (desk.folder / "d").mkdir()
+    desk.inspect(b"d")
+    assert desk.inspector.changes.rows == []
+
+
+def test_a_file_that_became_another_root_leaves_no_row(desk: Desk) -> None:
+    desk.store.put_files([row(b"inner")])
+    (desk.folder / "inner").mkdir()
+    desk.root.nested = frozenset((b"inner",))
+    desk.inspect(b"", tree=True)
+    assert desk.inspector.walk_on()
+    assert desk.inspector.changes.removed == [(1, b"inner")]
+
+
+def test_a_root_that_goes_before_it_is_listed_stays_watched(desk: Desk) -> None:
+    """The event that it went is queued, and no other watch reports that it is back."""
+    desk.watching.followed = {b""}
+    desk.inspect(b"", tree=True)
+    desk.folder.rename(desk.folder.parent / "gone")
+    assert desk.inspector.walk_on()
+    assert desk.watching.unwatched == [] and desk.inspector.unreadable.open == {(1, b"")}
+
+
 def test_a_path_is_looked_at_again_after_the_commit_of_its_removal(desk: Desk) -> None:
     desk.store.put_files([row(b"d/f.txt")])
     desk.inspect(b"d")
