@@ -20,6 +20,20 @@ DEFECTS = (
         "tests/indexing/text/test_decoder.py::test_a_short_text_is_read_as_it_was_written",
     ),
     Defect(
+        "ctrl-c-while-loading",
+        "Ctrl-C while a command loads its modules prints a traceback",
+        "livedex_ipc/__main__.py",
+        (("        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)\n    from", "        pass\n    from"),),
+        "tests/ipc/cli/test_interrupts.py::test_it_ends_by_the_signal",
+    ),
+    Defect(
+        "ctrl-c-heard-though-ignored",
+        "a command in the background of a script ends at the Ctrl-C that is meant for what is in the foreground",
+        "livedex_ipc/__main__.py",
+        (("is_heard = at_start is _signal.default_int_handler", "is_heard = True"),),
+        "tests/ipc/cli/test_interrupts.py::test_it_goes_on_where_the_signal_is_ignored",
+    ),
+    Defect(
         "paths-of-before",
         "`livedex files` goes on with the paths of an earlier generation",
         "livedex_indexing/search/path_finder.py",
