@@ -272,4 +272,11 @@ DEFECTS = (
         (("file_filter, has_phrases, self._added())", "file_filter, has_phrases)"),),
         "tests/indexing/search/test_names_as_typed.py::test_the_total_has_the_chunks_that_only_a_name_brought",
     ),
+    Defect(
+        "headings-denied",
+        "a heading of common words is not found, as no name is like it",
+        "livedex_indexing/rank/outline_probe.py",
+        (("{{heads symbols}} :", "symbols :"),),
+        "tests/indexing/rank/test_outline_probe.py::test_only_what_is_in_no_heading_and_no_name_is_denied",
+    ),
 )

@@ -31,6 +31,7 @@ from livedex_indexing.rank.continued_names import find_continued
 from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
 from livedex_indexing.rank.heading_places import chunks_with_named, core
 from livedex_indexing.rank.line_places import LinePlaces
+from livedex_indexing.rank.outline_probe import OutlineProbe
 from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
 from livedex_indexing.rank.whole_query import chunks_with_run, has_message
 from livedex_indexing.store.database import id_list
@@ -67,7 +68,6 @@ LINE: Final = 1.0  # … if it is a whole line, or a heading of two words in its
 _WITH_WORDS = """SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))
                  AND content_id IN (SELECT rowid FROM exact WHERE exact MATCH ?)"""
 _SYMBOLS = "SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
-_ANY = "SELECT rowid FROM postings WHERE postings MATCH ? LIMIT 1"
 
 
 class NamePlaces:
@@ -88,6 +88,7 @@ class NamePlaces:
         self._texts = texts
         self._counted = counted
         self._lines = LinePlaces(reader, resolved, texts, counted)
+        self._probe = OutlineProbe(reader, counted)
 
     def of_name(self, text: str, corrected: str, best: Sequence[int]) -> dict[int, float]:
         """Rate the chunks that have the name which a query may be: its definition, else that of the one name in it,
@@ -145,13 +146,13 @@ class NamePlaces:
     def with_heading(self, text: str) -> list[int]:
         """Return chunks whose headings have all words of a text in a row. None for very common words."""
         tokens = self._reader.tokens(text)
-        return self._headed(tokens) or self._headed(core(tokens))
+        return self._headed(tokens) or (self._headed(inner) if (inner := core(tokens)) != tokens else [])
 
     def _headed(self, tokens: Sequence[str]) -> list[int]:
         if not 1 < len(tokens) <= _TITLE_WORDS:
             return []
         rarest = min(self._counted(phrase([token])) or 0 for token in tokens)
-        if not 0 < rarest <= _TITLE_ROWS:
+        if not 0 < rarest <= _TITLE_ROWS or not self._probe.may_be_outlined(tokens):
             return []
         return other_chunks(self._reader, f"heads : {phrase(tokens)}", 0, self._resolved, _HEADED)
 
@@ -247,7 +248,7 @@ class NamePlaces:
 
     def _defined(self, name: TypedName) -> dict[int, float]:
         own, owner = self._reader.tokens(name.name), self._reader.tokens(name.owner)
-        if not own or not self._may_be_named(own):
+        if not own or not self._probe.may_be_named(own):
             return {}
         matches = [phrase(own)]
         if owner:
@@ -274,7 +275,7 @@ class NamePlaces:
         variable."""
         if self._counted(phrase(owner)) == 0:
             return OF_VARIABLE
-        is_defined = self._reader.one(_ANY, (f"symbols : {phrase(owner)}",)) is not None
+        is_defined = self._probe.is_in_a_name(owner)
         return AS_WORDS if is_defined else OF_VARIABLE
 
     def _of_type(self, name: TypedName | None, rated: Mapping[int, float]) -> dict[int, float]:
@@ -313,7 +314,9 @@ class NamePlaces:
         own, parts = self._reader.tokens(name.name), self._reader.tokens(" ".join(parts_of(name.name)))
         rated: dict[int, float] = {}
         for tokens in (own,) if parts == own else (own, parts):
-            found = self._proposed(f"symbols : {self._beginning(tokens)}") if self._may_begin_a_name(tokens) else []
+            found = (
+                self._proposed(f"symbols : {self._beginning(tokens)}") if self._probe.may_begin_a_name(tokens) else []
+            )
             symbols: dict[int, str | None] = dict(self._reader.rows_of(_SYMBOLS, found)) if found else {}
             if len(found) > _READ:
                 found = _likely_first(symbols.items(), lambda text: name.name.lower() in text.lower())[:_READ]
@@ -324,31 +327,6 @@ class NamePlaces:
             if rated:
                 break
         return self._firsts_most(rated)
-
-    def _may_be_named(self, tokens: Sequence[str]) -> bool:
-        """Return False where it is cheap to see that no name has the tokens one after the other.
-
-        For a phrase, FTS5 reads all rows of its first word; for a sentence that is seldom the rarest.
-        """
-        counted = [(self._counted(phrase([token])), token) for token in tokens]
-        known = [(rows, token) for rows, token in counted if rows is not None]
-        if self._counted(phrase(tokens)) == 0 or any(rows == 0 for rows, _ in known):
-            return False
-        first = counted[0][0]
-        if first is None or len(tokens) == 1:
-            return True
-        rows, rarest = min(known)
-        return 2 * rows > first or self._reader.one(_ANY, (f"symbols : {phrase([rarest])}",)) is not None
-
-    def _may_begin_a_name(self, tokens: Sequence[str]) -> bool:
-        """Return False where it is cheap to see that no name has the tokens one after the other, the last one begun:
-        FTS5 gathers all rows of all words that begin so."""
-        if not tokens or self._counted(f"{phrase(tokens)} *") == 0:
-            return False
-        before = tokens[:-1]
-        if not before:
-            return True
-        return self._may_be_named(before) and self._reader.one(_ANY, (f"symbols : {phrase(before)}",)) is not None
 
     def _beginning(self, tokens: Sequence[str]) -> str:
         """Return the expression that proposes the chunks with names that begin so."""

@@ -88,6 +88,9 @@ class RankedResults:
         typed: TypedText | None = None,
     ) -> None:
         self._typed = typed
+        self._places: NamePlaces | None = None
+        if typed is not None and not typed.is_place:
+            self._places = NamePlaces(reader, file_filter.resolved, typed.read, typed.counted, typed.continuations)
         self._similarity = arrangement.similarity
         self._fusion = arrangement.fusion
         self._reader = reader
@@ -300,17 +303,17 @@ class RankedResults:
     def _with_name(self, proposed: Sequence[int]) -> dict[int, float]:
         """Rate the chunks that have the name which the query may be."""
         typed, respelt = self._typed, dict(self._compiled.respelt)
-        if typed is None or typed.is_place:
+        if typed is None or self._places is None:
             return {}
         text = typed.without_path
-        return self._places(typed).of_name(text, with_words(text, respelt) if respelt else text, proposed)
+        return self._places.of_name(text, with_words(text, respelt) if respelt else text, proposed)
 
     def _with_text(self, proposed: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the chunks that may have the text as it was typed, and those with such headings."""
-        if self._typed is None or self._typed.is_place:
+        if self._typed is None or self._places is None:
             return [], []
-        places, text = self._places(self._typed), self._typed.text
-        return places.with_text(text, proposed), places.with_heading(text)
+        text = self._typed.text
+        return self._places.with_text(text, proposed), self._places.with_heading(text)
 
     def _features(self, content_of: Mapping[int, int], named: dict[int, float] | None) -> FeatureTable:
         """Return the features of chunks; None: without what is known of the text as it was typed."""
@@ -325,15 +328,12 @@ class RankedResults:
     def _as_typed(self, matching: Mapping[int, float], rows: Mapping[int, MatchFeatures]) -> Mapping[int, float]:
         """Add to the ``matching`` chunks with the typed name those with the typed text or line."""
         typed = self._typed
-        if typed is None or typed.is_place:
+        if typed is None or self._places is None:
             return {**matching, **self._line}
         words = self._compiled.spoken, self._scored
-        found = self._places(typed).with_those_of_text(matching, typed.text, rows, words, self._pasted)
+        found = self._places.with_those_of_text(matching, typed.text, rows, words, self._pasted)
         self._has_text = any(value >= VERBATIM and chunk_id not in matching for chunk_id, value in found.items())
         return {**found, **self._line}
-
-    def _places(self, typed: TypedText) -> NamePlaces:
-        return NamePlaces(self._reader, self._resolved, typed.read, typed.counted, typed.continuations)
 
     def _contents(self, rows: Iterable[tuple[int, int, int | None]]) -> dict[int, int]:
         """Note the languages of chunks; return their contents. Each row: chunk, content, language."""

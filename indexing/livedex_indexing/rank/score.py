@@ -39,7 +39,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, repeat
+from itertools import chain, compress, repeat
 from operator import add, mul
 from typing import Final, NamedTuple
 
@@ -293,7 +293,7 @@ class _Scale:
         near = _bm25(row.near, self._near, norm) if row.near else 0.0
         typed = self._typed.get(chunk_id, 0.0)
         of_text = (words, written, pairs, near, row.symbols, row.heading, row.titled, every, close, row.opening, typed)
-        return (*map(mul, self._weights, of_text), self.similar(chunk_id))
+        return (*map(mul, self._weights, of_text), self.similar(chunk_id) if self._similar else 0.0)
 
     def similar(self, chunk_id: int | None) -> float:
         """Return the weighted cosine of a chunk."""
@@ -305,7 +305,7 @@ class _Scale:
         """Return the weighted Σ idf of the words that chunks of a file and its name have together."""
         counts = [row.counts for chunk_id in ids if (row := self._rows.get(chunk_id)) is not None]
         found = [*counts, copy.counts] if copy.counts else counts
-        covered = self._cover * math.fsum(idf for idf, *those in zip(self._content, *found, strict=False) if any(those))
+        covered = self._cover * math.fsum(compress(self._content, map(any, zip(*found, strict=False))))
         if self._spread and is_spread(self._spread, content_id, counts, copy.counts, copy.above):
             covered += _SPREAD * math.fsum(self._content)
         return covered
