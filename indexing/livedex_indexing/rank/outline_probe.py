@@ -14,7 +14,7 @@ from typing import Final
 from livedex_indexing.rank.postings import RowCounts, phrase
 from livedex_indexing.store.read_pool import Reader
 
-_FEW: Final = 1_000  # rows of the rarest word, which are read as quickly twice
+FEW: Final = 1_000  # rows of the rarest word, which are read as quickly twice
 
 _ANY = "SELECT rowid FROM postings WHERE postings MATCH ? LIMIT 1"
 
@@ -52,7 +52,7 @@ class OutlineProbe:
         known = self._found.get(key := tuple(tokens))
         if known is None:
             counts = [self._counted(phrase([token])) for token in tokens]
-            is_dear = len(tokens) > 1 and all(rows is None or rows > _FEW for rows in counts)
+            is_dear = len(tokens) > 1 and all(rows is None or rows > FEW for rows in counts)
             known = self._found[key] = not is_dear or self._has(f"{{heads symbols}} : {phrase(tokens)}")
         return known
 

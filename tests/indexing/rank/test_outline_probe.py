@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from unittest.mock import Mock
 
 import pytest
 
@@ -24,7 +25,7 @@ def noted(index: Indexed) -> Indexed:
 
 def test_only_what_is_in_no_heading_and_no_name_is_denied(noted: Indexed) -> None:
     with noted.pool.connection() as reader:
-        probe = OutlineProbe(reader, lambda _: outline_probe._FEW + 1)
+        probe = OutlineProbe(reader, lambda _: outline_probe.FEW + 1)
         outlines = [line.strip("# ") for line in NOTE.splitlines() if line.startswith("#")]
         for line in (*outlines, "feed every lemur"):
             for first, second in pairwise(reader.tokens(line)):
@@ -43,17 +44,16 @@ def test_a_heading_is_no_name(noted: Indexed) -> None:
 
 def test_a_rare_word_is_not_looked_up_twice(noted: Indexed) -> None:
     with noted.pool.connection() as reader:
-        probe = OutlineProbe(reader, lambda _: outline_probe._FEW)
+        probe = OutlineProbe(reader, lambda _: outline_probe.FEW)
         assert probe.may_be_outlined(["lemur", "river"])
 
 
 def test_one_look_serves_headings_and_names(noted: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
     with noted.pool.connection() as reader:
-        statements: list[str] = []
-        read = reader.one
-        monkeypatch.setattr(reader, "one", lambda *call: statements.append(call[0]) or read(*call))
-        probe = OutlineProbe(reader, lambda _: outline_probe._FEW + 1)
+        look = Mock(wraps=reader.one)
+        monkeypatch.setattr(reader, "one", look)
+        probe = OutlineProbe(reader, lambda _: outline_probe.FEW + 1)
         for _search in range(3):
             assert not probe.may_be_outlined(["lemur", "river"])
             assert not probe.may_be_named(["lemur", "river"])
-        assert len(statements) == 1
+        assert look.call_count == 1
