@@ -9,6 +9,7 @@ ASKED = "tests/indexing/search/test_asked_names.py::test_what_is_asked_for_comes
 MESSAGES = "tests/indexing/search/test_names_in_messages.py::test_what_a_message_or_a_line_is_about_comes_first"
 LINES = "tests/indexing/search/test_asked_lines.py"
 PASSAGES = "tests/indexing/search/test_passages.py"
+PIECES = "tests/indexing/search/test_pasted_pieces.py"
 
 DEFECTS = (
     Defect(
@@ -261,8 +262,8 @@ DEFECTS = (
     Defect(
         "line-with-more-in-front",
         "a line of `git blame` finds what has the name of the author most often",
-        "livedex_indexing/rank/name_places.py",
-        (("likely = chunks_with_run(rows)[:_BEST] if may_be_pasted(text) else []", "likely: list[int] = []"),),
+        "livedex_indexing/rank/piece_places.py",
+        (("for chunk_id in sorted(read) if has_line(read[chunk_id])", "for chunk_id in ()"),),
         f"{LINES}::test_a_line_with_more_in_front_of_it_is_found",
     ),
     Defect(
@@ -278,5 +279,19 @@ DEFECTS = (
         "livedex_indexing/rank/outline_probe.py",
         (("{{heads symbols}} :", "symbols :"),),
         "tests/indexing/rank/test_outline_probe.py::test_only_what_is_in_no_heading_and_no_name_is_denied",
+    ),
+    Defect(
+        "only-the-whole-text",
+        "a log line with other values, or a piece of a diff, finds what has its words most often",
+        "livedex_indexing/rank/piece_places.py",
+        (("share(read[chunk_id]) for chunk_id in sorted(read)", "share(read[chunk_id]) for chunk_id in ()"),),
+        f"{PIECES}::test_a_pasted_text_with_other_parts_is_found",
+    ),
+    Defect(
+        "diff-excludes",
+        "a line with a minus in a diff, or the number of an error, excludes the file that it comes from",
+        "livedex_indexing/query/query_parser.py",
+        (("return self.is_piece or len", "return len"),),
+        f"{PIECES}::test_the_number_of_an_error_excludes_nothing",
     ),
 )

@@ -25,6 +25,7 @@ _SENTENCE: Final = 10  # words: a query of so many is a text
 _TEXT: Final = 6  # … and may be one
 _SHORT_TEXT: Final = 3  # … with a bare word: neither in quotes nor excluded …
 _QUOTING: Final = 2  # … and nothing excluded
+_ERROR: Final = re.compile(r"(?:\d{1,3}|E[A-Z\d]{2,})\W*")  # -22, -EINVAL
 _KEY: Final = re.compile(r"[^\s=]+")
 _T = TypeVar("_T")
 
@@ -42,16 +43,19 @@ class ParsedQuery(NamedTuple):
 
 class PlainReading(NamedTuple):
     """A query whose quotes and dashes are punctuation: its words, those in quotes and the excluded ones too; and the
-    query that means this, with the terms. ``least``: so many words may be a text where the query finds nothing."""
+    query that means this, with the terms. ``least``: so many words may be a text where the query finds nothing.
+    ``is_piece``: it was copied from somewhere: it has several lines, such as a diff, or all that it would exclude are
+    numbers of errors (``reading it failed with -22``)."""
 
     words: str
     query: str
     least: int = 1
+    is_piece: bool = False
 
     @property
     def is_sentence(self) -> bool:
         """Whether this is a text rather than words chosen for a search."""
-        return len(self.words.split()) >= _SENTENCE
+        return self.is_piece or len(self.words.split()) >= _SENTENCE
 
     @property
     def may_be_text(self) -> bool:
@@ -101,7 +105,7 @@ def without_signs(text: str) -> PlainReading:
     items = _read(text)
     plain = _plain(text for text, is_term in items.pieces if not is_term)
     terms = [text for text, is_term in items.pieces if is_term]
-    return PlainReading(" ".join(plain), " ".join([*plain, *terms]), _least(items))
+    return PlainReading(" ".join(plain), " ".join([*plain, *terms]), _least(items), _is_piece(items))
 
 
 def without_terms(text: str) -> PlainReading | None:
@@ -123,6 +127,13 @@ def _read(text: str) -> _Items:
 def _plain(texts: Iterable[str]) -> list[str]:
     words = " ".join(texts).replace('"', " ").split()
     return " ".join(word if is_plain(word) else word.lstrip("-").replace(":", " ") for word in words).split()
+
+
+def _is_piece(items: _Items) -> bool:
+    if "\n" in items.text.strip():
+        return True
+    is_error = bool(items.excluded) and all(map(_ERROR.fullmatch, items.excluded))
+    return is_error and len(items.words) >= _SHORT_TEXT
 
 
 def _least(items: _Items) -> int:

@@ -10,12 +10,12 @@ from typing import Final
 
 from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.message_names import is_doubtful, names_in_message
+from livedex_indexing.query.pasted_pieces import may_have_other_parts
 from livedex_indexing.query.query_terms import STOP_WORDS, QueryTerm, begins_too_much
 from livedex_indexing.query.typed_name import (
     Finder,
     TypedName,
     in_words,
-    line_inside,
     may_be_pasted,
     name_in_signs,
     name_inside,
@@ -32,8 +32,9 @@ from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, Matc
 from livedex_indexing.rank.heading_places import chunks_with_named, core
 from livedex_indexing.rank.line_places import LinePlaces
 from livedex_indexing.rank.outline_probe import OutlineProbe
+from livedex_indexing.rank.piece_places import ROWS_READ, chunks_with_row, having_pieces
 from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
-from livedex_indexing.rank.whole_query import chunks_with_run, has_message
+from livedex_indexing.rank.whole_query import chunks_with_neighbours, has_message
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.terms import parts_of
@@ -43,14 +44,12 @@ Continuations = dict[str, list[str]]  # what `continued` has returned, by the ty
 _ROWS: Final = 2_000  # chunks that the index may propose
 _READ: Final = 8  # chunks of these that are read …
 _STEPS: Final = 6  # … and as many again, so many times, while none has the name
-_ROWS_READ: Final = 100_000  # rows of the words of a pasted text that is looked up: 15 ms
+_WITH_MORE: Final = 8  # words of a text that may have more than the pasted line, at least
 _TITLE_WORDS: Final = 12  # words of a title that is looked up
 _TITLE_ROWS: Final = 40_000  # … and the rows of the rarest of them, which FTS5 looks into: at most 3 ms
 _NAMES: Final = 8  # of the names found there, whose definitions are looked up
 _PROPOSED: Final = 96  # chunks with its words in a row that are read …
 _READ_AT_ONCE: Final = 24  # … so many at once, until one has the text
-_WITH_MORE: Final = 8  # words of a text that may have more than the pasted line, at least …
-_END: Final = 4  # … and its last words, which are looked up
 _HEADED: Final = 24  # chunks with such a heading
 _BEST: Final = 6  # other chunks that are read, the best by their words
 AT_LINE: Final = 2.0  # for the chunk with a typed line: more than all words give another chunk of the file
@@ -131,17 +130,18 @@ class NamePlaces:
         """Return chunks with all words of a text that looks pasted, in a row; for a single word with signs, those of
         ``best``. None for other texts, and for very common words: FTS5 reads all rows of all words."""
         tokens = self._reader.tokens(text)
-        may_be_written = may_be_pasted(text) or STOP_WORDS.issuperset(tokens)
+        has_parts = may_have_other_parts(text)
+        may_be_written = has_parts or may_be_pasted(text) or STOP_WORDS.issuperset(tokens)
         if not tokens or not may_be_written or typed_text(text) is None:
             return []
         if len(tokens) == 1:
             return list(best[:_PROPOSED])
-        if sum(self._counted(phrase([token])) or 0 for token in set(tokens)) > _ROWS_READ:
-            return []
-        found = other_chunks(self._reader, f"body : {phrase(tokens)}", 0, self._resolved, _PROPOSED)
-        if not found and len(tokens) >= _WITH_MORE:  # a line may have more in front of it
-            found = other_chunks(self._reader, f"body : {phrase(tokens[-_END:])}", 0, self._resolved, _PROPOSED)
-        return found
+        found: list[int] = []
+        if sum(self._counted(phrase([token])) or 0 for token in set(tokens)) <= ROWS_READ:
+            found = other_chunks(self._reader, f"body : {phrase(tokens)}", 0, self._resolved, _PROPOSED)
+        if found or not (has_parts or len(tokens) >= _WITH_MORE):
+            return found
+        return chunks_with_row(self._reader, self._resolved, self._counted, text, _PROPOSED)
 
     def with_heading(self, text: str) -> list[int]:
         """Return chunks whose headings have all words of a text in a row. None for very common words."""
@@ -174,8 +174,11 @@ class NamePlaces:
         if names and is_doubtful(text) and has_message(names, rows.values(), spoken, scored):
             named = {}
         rated = self.of_text(text, rows, spoken, first)
-        rated |= dict.fromkeys(chunks_with_named(self._reader, self._texts, text, rows), IN_A_ROW)
-        if rated and (name_inside(text) is not None or (names and max(rated.values()) >= VERBATIM)):
+        headed = chunks_with_named(self._reader, self._texts, text, rows)
+        if not rated and not headed:
+            rated = self._in_pieces(text, rows)
+        rated |= dict.fromkeys(headed, IN_A_ROW)
+        if rated and (name_inside(text) is not None or (names and max(rated.values()) != IN_A_ROW)):
             return rated
         return {**named, **{chunk_id: max(value, named.get(chunk_id, 0.0)) for chunk_id, value in rated.items()}}
 
@@ -202,23 +205,19 @@ class NamePlaces:
             read = self._texts(headed) if headed else {}
             return {chunk_id: LINE for chunk_id in sorted(read) if is_title(read[chunk_id])}
         if first:
-            rated = self._verbatim([*dict.fromkeys((*first, *headed))], text, finder)
-            return rated or self._in_runs(text, rows)
-        neighbours = {chunk_id: sum(map(bool, row.pairs)) for chunk_id, row in rows.items() if row.pairs}
-        most = max(neighbours.values(), default=0)
-        likely = [chunk_id for chunk_id, count in neighbours.items() if count and 2 * count >= most]
-        likely.sort(key=lambda chunk_id: (-neighbours[chunk_id], chunk_id))
-        likely = likely[:_BEST]
+            return self._verbatim([*dict.fromkeys((*first, *headed))], text, finder)
+        likely = chunks_with_neighbours(rows)[:_BEST]
+        likely = [i for i in likely if 2 * sum(map(bool, rows[i].pairs)) >= sum(map(bool, rows[likely[0]].pairs))]
         if self._are_all_words(text, spoken):
             # The first and the last word may be pieces of words there; all between have the neighbours that were typed.
             likely = [chunk_id for chunk_id in likely if all(rows[chunk_id].pairs[1:-1])]
-        rated = self._verbatim([*dict.fromkeys((*headed, *likely))], text, finder)
-        return rated or self._in_runs(text, rows)
+        return self._verbatim([*dict.fromkeys((*headed, *likely))], text, finder)
 
-    def _in_runs(self, text: str, rows: Mapping[int, MatchFeatures]) -> dict[int, float]:
-        """Rate the chunks with a line of a text around which more was typed: of those with most of it in a row."""
-        likely = chunks_with_run(rows)[:_BEST] if may_be_pasted(text) else []
-        return dict.fromkeys(self._having(likely, line_inside(text)), VERBATIM)
+    def _in_pieces(self, text: str, rows: Mapping[int, MatchFeatures]) -> dict[int, float]:
+        """Rate the chunks with the most of a text, or with a line around which more was typed: of those with most of it
+        in a row."""
+        pieces = having_pieces(self._texts, text, rows)
+        return {chunk_id: VERBATIM * share for chunk_id, share in pieces.items()}
 
     def _verbatim(self, ids: Collection[int], text: str, finder: Finder) -> dict[int, float]:
         """Rate those of the chunks that have the text, higher where it is a whole line; if none has, those that have

@@ -72,6 +72,12 @@ def chunks_with_run(rows: Mapping[int, MatchFeatures]) -> list[int]:
     return sorted((i for i, run in runs.items() if run >= _RUN), key=lambda i: (-runs[i], i))
 
 
+def chunks_with_neighbours(rows: Mapping[int, MatchFeatures]) -> list[int]:
+    """Return the chunks with neighbours of a query as neighbours, those with most of them first."""
+    neighbours = {i: sum(map(bool, row.pairs)) for i, row in rows.items() if row.pairs}
+    return sorted((i for i, count in neighbours.items() if count), key=lambda i: (-neighbours[i], i))
+
+
 def has_message(
     names: Sequence[TypedName],
     rows: Iterable[MatchFeatures],

@@ -142,3 +142,20 @@ def test_a_text_read_plainly_has_words_alone(text: str) -> None:
 def test_terms_make_no_sentence(words: int, sentence: bool, text: bool) -> None:
     plain = without_signs(" ".join(["-a", *["b"] * (words - 1), *["ext:py"] * 9]))
     assert (plain.is_sentence, plain.may_be_text) == (sentence, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_piece"),
+    [
+        ("reading it failed with -22", True),
+        ("reading it failed: -EINVAL)", True),
+        ("reading failed -22", False),
+        ("reading it failed -2024", False),
+        ("reading it failed -22 -x", False),
+        ('reading it "failed"', False),
+        ("read(it)\n-x", True),
+        ("read it -x\n", False),
+    ],
+)
+def test_what_was_copied_excludes_nothing(text: str, is_piece: bool) -> None:
+    assert without_signs(text).is_sentence is is_piece

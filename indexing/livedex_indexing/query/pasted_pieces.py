@@ -1,0 +1,68 @@
+"""Tells how much of a pasted text another text has: of a piece of a diff, of a line of a log with other values.
+
+Invariant: pure; words decide, whatever signs and blanks are between them, and their case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_NUMBER: Final = re.compile(r"\b(?:0x)?(?=[a-f]*\d)[\da-f]+\b", re.IGNORECASE)
+_ROW: Final = 3  # words in a row, at least: two are together by chance
+_LEAST: Final = 4  # words that another text must have
+_MOST: Final = 0.5  # … and their share of the pasted ones; .6 and .4: the same
+_WINDOW: Final = 4  # words in a row that are looked up
+
+Share = Callable[[str], float]
+
+
+def may_have_other_parts(text: str) -> bool:
+    """Whether a text, if it was pasted, may stand elsewhere with other numbers or lines."""
+    return "\n" in text.strip() or _NUMBER.search(text) is not None
+
+
+def share_of(text: str) -> Share | None:
+    """Return what tells how much of a text another one has, between 0 and 1: the share of the words, from the beginning
+    or from behind a value on, that are there at least three in a row; 0 for less than half of them. A word with a digit
+    is a value: it does not count. None for a text of few words, and for one that has no other parts elsewhere."""
+    words = _WORD.findall(text.lower())
+    is_value = list(map(_is_value, words))
+    if is_value.count(False) < _LEAST or not may_have_other_parts(text):
+        return None
+    typed = _rows(words)
+
+    def share(other: str) -> float:
+        there = set(_rows(_WORD.findall(other.lower())))
+        having = {place for start, row in enumerate(typed) if row in there for place in range(start, start + _ROW)}
+        best, had, wanted = 0.0, 0, 0
+        for place in reversed(range(len(words)) if len(having) >= _LEAST else ()):
+            had += place in having and not is_value[place]
+            wanted += not is_value[place]
+            if had >= _LEAST and (place == 0 or is_value[place - 1]):
+                best = max(best, had / wanted)
+        return best if best >= _MOST else 0.0
+
+    return share
+
+
+def windows(lines: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
+    """Yield the rows of words by which the lines of a text may be found: those between its values, and of a line with
+    nothing else all rows."""
+    for words in lines:
+        cuts = [-1, *(place for place, word in enumerate(words) if _is_value(word)), len(words)]
+        runs = [words[start + 1 : end] for start, end in pairwise(cuts)]
+        for run in [run for run in runs if len(run) >= _ROW] or [words]:
+            if len(run) >= _ROW:
+                yield from (run[at : at + _WINDOW] for at in range(max(1, len(run) - _WINDOW + 1)))
+
+
+def _rows(words: Sequence[str]) -> list[tuple[str, str, str]]:
+    return list(zip(words, words[1:], words[2:], strict=False))
+
+
+def _is_value(word: str) -> bool:
+    return any(map(str.isdigit, word))

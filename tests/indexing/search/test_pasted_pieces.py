@@ -1,0 +1,41 @@
+"""A log line with other values, or a piece of a diff, finds the code that most of it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from helpers.indexed_folder import LINES, Indexed
+
+FILLER = "".join(f"// step {number}\n" for number in range(2 * LINES))
+
+
+@pytest.fixture(scope="module")
+def kitchen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
+    with Indexed(tmp_path_factory.mktemp("kitchen")) as made:
+        made.write("root/oven.c", f'{FILLER}warn("oven %d: too hot to be opened, %s", number, name);\n{FILLER}')
+        made.write("root/hot.c", "opened(hot_oven, too);  // be hot, oven\n" * 3)
+        made.write("root/rack.c", f"{FILLER}item = next(rack);\nwipe(item, cloth);\nput(item, shelf);\n{FILLER}")
+        made.write("root/cloth.c", "item(cloth, wipe); // rack, shelf: put next item\n" * 9)
+        made.write("root/fan.c", "code = -22;  // or -EAGAIN\nreturn fan_failed_to_start(code);\n")
+        made.write("root/fans.md", "fans fail at their start\n")
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("query", "path", "line"),
+    [
+        ("[12.345] oven 7: too hot to be opened, grill", "oven.c", "warn("),
+        ("oven 7: too hot to be opened, grill", "oven.c", "warn("),
+        (" item = next(rack);\n-wipe(item, cloth);\n+wipe(cloth, item);\n put(item, shelf);", "rack.c", "wipe("),
+    ],
+)
+def test_a_pasted_text_with_other_parts_is_found(kitchen: Indexed, query: str, path: str, line: str) -> None:
+    hit = kitchen.search(query)[0]
+    assert (hit["relative_path"], line in hit["snippet"]) == (path, True)
+
+
+@pytest.mark.parametrize("query", ["the fan failed to start -22", "the fan failed to start: -EAGAIN"])
+def test_the_number_of_an_error_excludes_nothing(kitchen: Indexed, query: str) -> None:
+    assert kitchen.search(query)[0]["relative_path"] == "fan.c"
