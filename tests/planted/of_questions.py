@@ -47,7 +47,7 @@ DEFECTS = (
         "pasted-line-after-its-name",
         "a pasted line of code finds the definition of what it calls, and not the line",
         "livedex_indexing/rank/name_places.py",
-        (("(names and max(rated.values()) >= VERBATIM)", "False"),),
+        (("(names and max(rated.values()) != IN_A_ROW)", "False"),),
         MESSAGES,
     ),
     Defect(
