@@ -294,4 +294,11 @@ DEFECTS = (
         (("return self.is_piece or len", "return len"),),
         f"{PIECES}::test_the_number_of_an_error_excludes_nothing",
     ),
+    Defect(
+        "joined-words-lost",
+        "two words that were typed as one find nothing",
+        "livedex_indexing/query/spell_repair.py",
+        (("if self._left else []", "if False else []"),),
+        "tests/indexing/query/test_spelling.py::test_words_that_were_typed_as_one",
+    ),
 )

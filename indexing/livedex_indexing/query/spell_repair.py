@@ -6,12 +6,13 @@ page of one generation is repaired alike. A search that does not ask to be fresh
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice, product
 from typing import Final
 
 from livedex_indexing.query.query_parser import is_plain
-from livedex_indexing.query.query_terms import QueryTerm
+from livedex_indexing.query.query_terms import STOP_WORDS, QueryTerm
 from livedex_indexing.query.spelling import is_word, nearest
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.store.read_pool import Reader
@@ -20,6 +21,8 @@ from livedex_indexing.text.tokens import Tokenizer
 REPAIRED: Final = 8  # words of a query that are spell-checked: 5 to 20 ms each
 _MEANT: Final = 3  # replacements for one misspelt word, at most
 _NAMES: Final = 9  # whole names that are tried, at most
+_HALF: Final = 3  # letters of each of two words that were typed as one, at least
+_KNOWN: Final = "SELECT w.term FROM json_each(?) h CROSS JOIN temp.written w ON w.term = h.value"
 _OTHER: Final = 0.5  # weight of each replacement but the nearest
 
 Written = tuple[str, QueryTerm]  # a word as it was typed
@@ -53,7 +56,7 @@ class Repair:
             at = start + len(typed)
             terms += found
         respelt += word[at:]
-        if respelt == word or not is_plain(respelt):
+        if respelt == word or not all(map(is_plain, respelt.split())):
             return [term for token in tokens for _, term in token]
         self.respelt[word] = respelt
         return terms
@@ -86,6 +89,9 @@ class Repair:
         typed, term = whole
         missing = self.is_missing(term)
         if missing and (alone or not (parts and all(part.rows or part.files for _, part in parts))):
+            halves = self._halves(typed) if self._left else []
+            if halves:
+                return " ".join(halves), [each for half in halves if (each := self._term_of(half)) is not None]
             meant = self._meant(term)
             if meant:
                 return _in_case(meant[0].tokens[0], typed), meant
@@ -121,6 +127,17 @@ class Repair:
         others = [other._replace(idf=_OTHER * min(meant[0].idf, other.idf)) for other in meant[1:]]
         self.others.update(others)
         return [meant[0], *others]
+
+    def _halves(self, word: str) -> list[str]:
+        """Return the two words that a missing word joins, as it is written; none where they are nowhere in a row. Of
+        several such pairs the most frequent counts."""
+        pairs = [(word[:cut], word[cut:]) for cut in range(_HALF, len(word) - _HALF + 1)]
+        halves = {half.lower() for pair in pairs for half in pair} - STOP_WORDS
+        known = {term for (term,) in self._reader.rows(_KNOWN, (json.dumps([*halves]),))} if halves else set()
+        found = [pair for pair in pairs if known.issuperset(map(str.lower, pair))]
+        in_a_row = [(term.rows, pair) for pair in found if (term := self._term_of(" ".join(pair))) is not None]
+        rows, pair = max(in_a_row, default=(0, ()))
+        return [*pair] if rows else []
 
     def _near(self, token: str, *, fresh: bool) -> list[str]:
         counts = self._counts

@@ -104,6 +104,30 @@ def test_mistakes_are_found_wherever_they_are(index: Indexed, typed: str) -> Non
     assert meant(index, typed) == "scheduler"
 
 
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("igmpsnooping", "igmp snooping"),
+        ("Igmpsnooping of switches", "Igmp snooping of switches"),
+        ("switchport", "switch port"),  # not "switc hport", nor one of the words that stand apart
+        ("snoopingigmp", None),  # never in this order
+        ("andsnooping", None),  # a stop word
+        ("igmpsnoping", None),  # one of them is misspelt
+    ],
+)
+def test_words_that_were_typed_as_one(index: Indexed, typed: str, expected: str | None) -> None:
+    index.write("root/a.txt", "IGMP snooping: the switch and snooping, and a port. A switch port.\n")
+    assert meant(index, typed) == expected
+
+
+def test_of_words_that_were_typed_as_one_the_commonest_count(index: Indexed) -> None:
+    index.write("root/a.txt", "super bowls\n")
+    index.write("root/b.txt", "superb owls\n")
+    index.write("root/c.txt", "some superb owls\n")
+    assert meant(index, "superbowls") == "superb owls"
+    assert index.found("superbowls")[0] != "a.txt"
+
+
 def test_other_alphabets_have_first_letters_too(index: Indexed) -> None:
     index.write("root/a.txt", "очередь größe\n")
     assert meant(index, "ачередь") == "очередь"
