@@ -200,4 +200,18 @@ DEFECTS: tuple[Defect, ...] = (
         (("            if len(self._buffer) > self._most_bytes:\n                raise self.stranger()\n", ""),),
         "tests/ipc/test_client.py::test_another_program_that_sends_without_end_is_named",
     ),
+    Defect(
+        "memory-lacks-for-an-answer",
+        "an answer for which memory lacks ends the daemon, and not the request",
+        "livedex_ipc/server/message_json.py",
+        (("        _encoder.encode_into(message, encoded)", "        encoded += _encoder.encode(message)"),),
+        "tests/system/test_little_memory.py::test_no_encoding_ends_the_process",
+    ),
+    Defect(
+        "memory-lacks-for-a-row",
+        "a row of the index for which memory lacks ends the daemon",
+        "livedex_indexing/store/database.py",
+        (("    _encoder.encode_into(value, encoded)", "    encoded += _encoder.encode(value)"),),
+        "tests/system/test_little_memory.py::test_no_encoding_ends_the_process",
+    ),
 )

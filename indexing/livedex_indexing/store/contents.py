@@ -14,18 +14,16 @@ from functools import cache
 from typing import Any, Final
 
 import apsw
-import msgspec
 
 from livedex_indexing.model import KINDS, Chunk, ChunkedContent, ChunkTerms, DocumentText
 from livedex_indexing.store import properties
-from livedex_indexing.store.database import fetch
+from livedex_indexing.store.database import as_json, fetch
 from livedex_indexing.store.sql import IN_CONTENT
 from livedex_indexing.text.letters import fold_letters, loses_letters
 from livedex_indexing.text.unsegmented import UNSEGMENTED, to_bigrams
 
 _KIND_PLACE: Final = {kind: place for place, kind in enumerate(KINDS)}
 _OF_CONTENT: Final = frozenset({"frontmatter", "lossy", "fallback"})  # kept once on the content, not on each chunk
-_encode: Final = msgspec.json.Encoder().encode
 
 _FIND = "SELECT id FROM contents WHERE hash = ? AND signature = ?"
 _NEXT_CHUNK = "SELECT coalesce(max(id), 0) + 1 FROM chunks"
@@ -105,7 +103,7 @@ class ContentTable:
         first = int(db.execute(_NEXT_CHUNK).get)
         language = self._language(content.language)
         text = "".join([chunk.text for chunk in chunks])
-        frontmatter = None if content.frontmatter is None else _encode(content.frontmatter).decode()
+        frontmatter = None if content.frontmatter is None else as_json(content.frontmatter)
         db.execute(
             _ADD,
             (known, content_hash, signature, size, first, len(chunks), content.pipeline, language, content.encoding,
@@ -198,7 +196,7 @@ def _document_columns(document: DocumentText | None) -> tuple[str | None, str | 
 
 def _metadata(metadata: dict[str, Any]) -> str | None:
     own = {key: value for key, value in metadata.items() if key not in _OF_CONTENT}
-    return _encode(own).decode() if own else None
+    return as_json(own) if own else None
 
 
 @cache

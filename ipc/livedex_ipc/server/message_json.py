@@ -36,8 +36,11 @@ def text(value: object) -> str:
 
 
 def _encode(message: object) -> bytes:
+    encoded = bytearray()
     try:
-        return _encoder.encode(message)
+        # Not ``encode``: where memory lacks, it ends the process (msgspec 0.22), and this raises MemoryError.
+        _encoder.encode_into(message, encoded)
+        return encoded  # type: ignore[return-value]  # nobody changes it, and a copy takes as long as the encoding
     except UnicodeEncodeError:
         # A lone surrogate, for example from a file's name: UTF-8 cannot express it, so "?" replaces it.
         return json.dumps(msgspec.to_builtins(message), ensure_ascii=False).encode("utf-8", "replace")
