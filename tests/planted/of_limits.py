@@ -214,4 +214,11 @@ DEFECTS: tuple[Defect, ...] = (
         (("    _encoder.encode_into(value, encoded)", "    encoded += _encoder.encode(value)"),),
         "tests/system/test_little_memory.py::test_no_encoding_ends_the_process",
     ),
+    Defect(
+        "rules-for-a-long-path-to-nothing",
+        "a request about a path of thousands of parts, none of which exists, takes a second",
+        "livedex_daemon/answer/explanation.py",
+        (("if stat is None and len(path) > _LONG:", "if False:"),),
+        "tests/daemon/answer/test_explanation.py::test_a_long_path_to_nothing_needs_no_rules",
+    ),
 )

@@ -11,6 +11,8 @@ from livedex_indexing.model import FileRow
 from livedex_indexing.path_text import path_fields
 from livedex_ipc.file_results import PathExplanation, RuleFields
 
+_NO_FILE = "there is no such file"
+_LONG = 4_096  # bytes: rules of missing folders are made one by one for a shorter path only
 _WHY = {
     "vcs": "a version control folder",
     "default": "left out by a default",
@@ -32,6 +34,8 @@ def explain(root: Root, path: bytes, row: FileRow | None, frontmatter_fault: str
         return answer("pending" if row is not None else "outside", f"the root is {root.state}")
     try:
         stat = tree.stat(root.path, path)
+        if stat is None and len(path) > _LONG:
+            return answer("outside", _NO_FILE)
         verdict = root.rules.explain(path, stat is not None and stat.kind == "folder")
     except (tree.Denied, tree.ReadFailed) as fault:
         return answer("failed", "denied" if isinstance(fault, tree.Denied) else f"read: {fault}")
@@ -39,7 +43,7 @@ def explain(root: Root, path: bytes, row: FileRow | None, frontmatter_fault: str
         rule: RuleFields = {"file": verdict.file, "line": verdict.line, "pattern": verdict.pattern}
         return answer("ignored", _WHY.get(verdict.kind, f"ignored by {verdict.file}"), rule)
     if stat is None:
-        return answer("outside", "there is no such file")
+        return answer("outside", _NO_FILE)
     if row is not None:
         taken = "its frontmatter is read as ordinary text: "
         reason = row.reason if frontmatter_fault is None else taken + frontmatter_fault

@@ -113,8 +113,8 @@ def is_gone(error: OSError, rel: bytes | None = None) -> bool:
 
     ``rel``: its path in a root, whose names were listed: such a name is not too long, whatever an error says.
     """
-    may_be_long = rel is None or max(map(len, rel.split(b"/"))) > _NAME_MAX
-    return error.errno in _GONE or (error.errno == errno.ENAMETOOLONG and may_be_long)
+    too_long = error.errno == errno.ENAMETOOLONG and (rel is None or max(map(len, rel.split(b"/"))) > _NAME_MAX)
+    return too_long or error.errno in _GONE
 
 
 def retry_stale(read: Callable[[], T]) -> T:
