@@ -9,6 +9,7 @@ ASKED = "tests/indexing/search/test_asked_names.py::test_what_is_asked_for_comes
 MESSAGES = "tests/indexing/search/test_names_in_messages.py::test_what_a_message_or_a_line_is_about_comes_first"
 LINES = "tests/indexing/search/test_asked_lines.py"
 PASSAGES = "tests/indexing/search/test_passages.py"
+WRITTEN = "tests/indexing/search/test_written_names.py"
 PIECES = "tests/indexing/search/test_pasted_pieces.py"
 
 DEFECTS = (
@@ -300,5 +301,19 @@ DEFECTS = (
         "livedex_indexing/query/spell_repair.py",
         (("if self._left else []", "if False else []"),),
         "tests/indexing/query/test_spelling.py::test_words_that_were_typed_as_one",
+    ),
+    Defect(
+        "written-nowhere",
+        "a name that no line declares is found where its words are, not where it is written",
+        "livedex_indexing/rank/line_places.py",
+        (("return {}, written", "return {}, []"),),
+        f"{WRITTEN}::test_it_is_found_where_it_is_written",
+    ),
+    Defect(
+        "variable-set-for-a-command",
+        "`NAME=1 npm test` finds what has the words of the name and of the command",
+        "livedex_indexing/query/typed_name.py",
+        (("if set_before is not None:", "if False:"),),
+        f"{WRITTEN}::test_it_is_found_where_it_is_written",
     ),
 )

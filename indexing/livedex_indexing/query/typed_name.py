@@ -20,7 +20,7 @@ _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*[!?]?")
 _FRONT: Final = "@&*$~!:.#`'‘"
 _BACK: Final = ":.,;`'’"
 _USED: Final = re.compile(r"(\S*?\w)(?:\((?![\s)])[^\n]{{1,80}}|\[{0}\]|<{0}>)[;:,.]?".format(r"(?!\s)[\w\s,*&]{1,30}"))
-_IN_SIGNS: Final = re.compile(r"[\[\](){}<>&/]*((?:\w+(?:\.|::|->))*[^\W\d]\w+)\s?(?:[\[\](){}<>&/!?;]|->|::)*")
+_IN_SIGNS: Final = re.compile(r"[\[\](){}<>&/$]*((?:\w+(?:\.|::|->))*[^\W\d]\w+)\s?(?:[\[\](){}<>&/!?;]|->|::)*")
 _OFFSET: Final = re.compile(r"\b(\w+)\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?(?!\w)")  # in a program, as kernels print it
 _LEAST: Final = 2  # characters of a name
 _LEAST_PIECE: Final = 4  # … and of a piece of one
@@ -36,6 +36,8 @@ _WORD: Final = re.compile(r"\w+")
 _SIGN: Final = re.compile(r"[^\w\s]")
 _CODE: Final = re.compile(r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(|[,;]\s*\Z|(?<!\S)--\w")  # a sign that prose seldom has
 _OF_MACRO: Final = re.compile(r"\\\w+\{([^{}]+)\}")  # \ref{sec:name}
+_SET_BEFORE: Final = re.compile(r"\s*([A-Z][A-Z\d_]+)=\S*\s+\S")  # NAME=value command
+_OF_SHELL: Final = re.compile(r"\$\{?([A-Z][A-Z\d_]+)\}?")
 _PREFIX: Final = re.compile(r"CONFIG_(?=\w)")  # by which the sources of Linux know their options
 _SECTION: Final = re.compile(r"\[+([\w.:\"-]+)\]+\s+(\S+)|([\w@/:.-]*[\w\"])\.([\w@/:-]+)")  # [tool.x] key  tool.x.key
 _SHAPED: Final = re.compile(r"\w_|_\w|[a-z0-9][A-Z]|[A-Z].*[a-z]|\(\)\Z")  # a word that is a name rather than prose
@@ -131,11 +133,14 @@ def word_inside(text: str) -> TypedWord | None:
         owner, key = (section[1], section[2]) if section[1] else (section[3], section[4])
         return TypedWord(key.partition("=")[0], re.split(r"[.\"]", owner.strip('"'))[-1])
     words = [word for word in words if _WORD.search(word)]
+    set_before = _SET_BEFORE.match(text)
+    if set_before is not None:
+        return TypedWord(set_before[1])
     wanted = [word for word in words if word.lower().lstrip("@\\#") not in ASKING]
     if len(wanted) != 1 or len(words) > _MOST_ASKING:
         return None
     word = wanted[0].removesuffix("()").partition("=")[0].rstrip("({[:,;")
-    macro = _OF_MACRO.fullmatch(wanted[0])
+    macro = _OF_MACRO.fullmatch(wanted[0]) or _OF_SHELL.fullmatch(wanted[0])
     word = _PREFIX.sub("", macro[1] if macro else word)
     return None if not word or (word.isalpha() and word.islower()) else TypedWord(word)
 

@@ -14,7 +14,8 @@ from livedex_indexing.query.typed_name import TypedName, TypedWord, word_place
 from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
 from livedex_indexing.store.read_pool import Reader
 
-_READ: Final = 48  # chunks with the word that are read at most …
+_ROWS: Final = 1_000  # chunks with the word that the index may propose
+_READ: Final = 48  # … that are read at most …
 _AT_ONCE: Final = 24  # … so many at once, until one declares it
 _IN_OWN_FILE: Final = 0.3  # share of a use in the file that defines the name
 _OF_OWNER: Final = 0.65  # share of the declaration of a key with its section: less than for the text as typed
@@ -30,17 +31,20 @@ class LinePlaces:
         self._texts = texts
         self._counted = counted
 
-    def declaring(self, word: TypedWord, best: Sequence[int]) -> dict[int, float]:
-        """Rate, up to 1, the chunks with a line that declares a word, among those with it and the ``best``."""
+    def declaring(self, word: TypedWord, best: Sequence[int]) -> tuple[dict[int, float], list[int]]:
+        """Rate, up to 1, the chunks with a line that declares a word, among those with it and the ``best``; if
+        there are none, return those that have it as typed."""
         found = self._proposed(word.text, best)
+        written: list[int] = []
         for step in range(0, len(found), _AT_ONCE):
             read = self._texts(found[step : step + _AT_ONCE])
             having = [chunk_id for chunk_id in sorted(read) if declares(read[chunk_id], word.text)]
             of_owner = [chunk_id for chunk_id in having if word.owner and word_place(read[chunk_id], word.owner) >= 0]
             value = _OF_OWNER if of_owner else _WITHOUT_OWNER if word.owner else 1.0
             if having:
-                return dict.fromkeys(of_owner or having, value)
-        return {}
+                return dict.fromkeys(of_owner or having, value), []
+            written += [chunk_id for chunk_id in sorted(read) if word_place(read[chunk_id], word.text) >= 0]
+        return {}, written
 
     def using(self, name: TypedName, defining: Collection[int], best: Sequence[int]) -> dict[int, float]:
         """Rate, up to 1, the chunks that have a name as typed, without those ``defining`` it: less in the same file."""
@@ -59,5 +63,5 @@ class LinePlaces:
         rows = self._counted(match) if len(tokens) == 1 else None
         if rows is not None and rows > _READ:
             return list(best[:_READ])
-        found = dict.fromkeys(other_chunks(self._reader, f"body : {match}", 0, self._resolved, _READ))
-        return [*dict.fromkeys((*(chunk_id for chunk_id in best if chunk_id in found), *found))]
+        found = dict.fromkeys(other_chunks(self._reader, f"body : {match}", 0, self._resolved, _ROWS))
+        return [*dict.fromkeys((*(chunk_id for chunk_id in best if chunk_id in found), *found))][:_READ]

@@ -105,7 +105,7 @@ class NamePlaces:
         if not rated and (name is None or name.is_words):
             rated = self._in_message(text)
         word = None if rated else word_inside(text)
-        declared = {} if word is None else self._lines.declaring(word, best)
+        declared, written = ({}, []) if word is None else self._lines.declaring(word, best)
         if declared:
             return declared
         rated |= self._of_type(name or inside, rated)
@@ -116,12 +116,12 @@ class NamePlaces:
             if name is not None:  # with a hyphen, it is rather a compound
                 rated = {chunk_id: value * OTHER_FORM / AS_WORDS for chunk_id, value in rated.items()}
         if name is None:
-            return rated
+            return rated or dict.fromkeys(written, FORM)
         if not rated and corrected != text:
             meant = typed_name(corrected)
             rated = {} if meant is None else self._defined(meant._replace(any_case=True))
         if not rated and not name.is_words:
-            rated = dict.fromkeys(self._written(name, best), FORM)
+            rated = dict.fromkeys(written or self._written(name, best), FORM)
         if not rated and name.owner:
             rated = {chunk_id: AS_WORDS * value for chunk_id, value in self._defined(TypedName(name.owner)).items()}
         return rated
