@@ -26,7 +26,7 @@ DEFECTS = (
         "livedex_indexing/rank/name_places.py",
         (
             ("if not rated and inside is not None:", "if False:"),
-            ("declared = {} if word is None else", "declared = {} if True else"),
+            ("({}, []) if word is None else", "({}, []) if True else"),
         ),
         ASKED,
     ),
@@ -229,7 +229,7 @@ DEFECTS = (
         "declaring-line-ignored",
         "`$width`, which no grammar defines, finds what uses it most",
         "livedex_indexing/rank/name_places.py",
-        (("declared = {} if word is None else", "declared = {} if True else"),),
+        (("({}, []) if word is None else", "({}, []) if True else"),),
         f"{LINES}::test_the_line_that_declares_a_name_is_found",
     ),
     Defect(
