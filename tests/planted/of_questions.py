@@ -316,4 +316,11 @@ DEFECTS = (
         (("if set_before is not None:", "if False:"),),
         f"{WRITTEN}::test_it_is_found_where_it_is_written",
     ),
+    Defect(
+        "key-of-another-section",
+        "`tool.oven.heat` finds what defines a `heat`, or a section that mentions the other one",
+        "livedex_indexing/rank/line_places.py",
+        (("if below or is_defined:", "if is_defined:"),),
+        "tests/indexing/search/test_settings.py::test_a_key_is_found_in_its_section",
+    ),
 )

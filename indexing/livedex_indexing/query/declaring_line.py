@@ -48,6 +48,17 @@ def declares(text: str, name: str) -> bool:
     return False
 
 
+def is_in_section(text: str, section: str, key: str) -> bool:
+    """Whether a line of a text sets the key below the heading ``[section]``, before any other one."""
+    at = text.find(f"[{section}]")
+    while at >= 0:
+        end = text.find("\n[", at)
+        if declares(text[at : None if end < 0 else end], key):
+            return True
+        at = text.find(f"[{section}]", at + 1)
+    return False
+
+
 def _is_declared(before: str, after: str, name: str) -> bool:
     if _ALONE.match(before):
         if _SET.match(after):

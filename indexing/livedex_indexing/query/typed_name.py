@@ -39,7 +39,9 @@ _OF_MACRO: Final = re.compile(r"\\\w+\{([^{}]+)\}")  # \ref{sec:name}
 _SET_BEFORE: Final = re.compile(r"\s*([A-Z][A-Z\d_]+)=\S*\s+\S")  # NAME=value command
 _OF_SHELL: Final = re.compile(r"\$\{?([A-Z][A-Z\d_]+)\}?")
 _PREFIX: Final = re.compile(r"CONFIG_(?=\w)")  # by which the sources of Linux know their options
-_SECTION: Final = re.compile(r"\[+([\w.:\"-]+)\]+\s+(\S+)|([\w@/:.-]*[\w\"])\.([\w@/:-]+)")  # [tool.x] key  tool.x.key
+_SECTION: Final = re.compile(  # [tool.x] key    tool.x.key    key in [tool.x]
+    r"\[+([\w.:\"-]+)\]+\s+(\S+)|([\w@/:.-]*[\w\"])\.([\w@/:-]+)|(\S+) (?:in|of|under) \[+([\w.:\"-]+)\]+"
+)
 _SHAPED: Final = re.compile(r"\w_|_\w|[a-z0-9][A-Z]|[A-Z].*[a-z]|\(\)\Z")  # a word that is a name rather than prose
 
 Finder = Callable[[str], bool]  # whether a text has what was typed
@@ -117,11 +119,12 @@ def name_inside(text: str) -> TypedName | None:
 
 
 class TypedWord(NamedTuple):
-    """A word that a query asks for, with the signs that belong to it. ``owner`` is the section of a key, empty where
-    none was typed."""
+    """A word that a query asks for, with the signs that belong to it. ``owner`` is the last part of the section of
+    a key, ``section`` all of it; both are empty where none was typed."""
 
     text: str
     owner: str = ""
+    section: str = ""
 
 
 def word_inside(text: str) -> TypedWord | None:
@@ -130,8 +133,8 @@ def word_inside(text: str) -> TypedWord | None:
     words = [word.strip(_AROUND) or word for word in text.split()]
     section = _SECTION.fullmatch(" ".join(words))
     if section is not None:
-        owner, key = (section[1], section[2]) if section[1] else (section[3], section[4])
-        return TypedWord(key.partition("=")[0], re.split(r"[.\"]", owner.strip('"'))[-1])
+        owner, key = filter(None, (*section.groups()[:4], section[6], section[5]))
+        return TypedWord(key.partition("=")[0], re.split(r"[.\"]", owner.strip('"'))[-1], owner)
     words = [word for word in words if _WORD.search(word)]
     set_before = _SET_BEFORE.match(text)
     if set_before is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from livedex_indexing.query.declaring_line import declares
+from livedex_indexing.query.declaring_line import declares, is_in_section
 from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.typed_name import TypedName, TypedWord, word_place
 from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
@@ -31,9 +31,15 @@ class LinePlaces:
         self._texts = texts
         self._counted = counted
 
-    def declaring(self, word: TypedWord, best: Sequence[int]) -> tuple[dict[int, float], list[int]]:
-        """Rate, up to 1, the chunks with a line that declares a word, among those with it and the ``best``; if
-        there are none, return those that have it as typed."""
+    def declaring(
+        self, word: TypedWord, best: Sequence[int], *, is_defined: bool
+    ) -> tuple[dict[int, float], list[int]]:
+        """Rate, up to 1, the chunks with a line that declares a word, among those with it and the ``best``; if there
+        are none, return those that have it as typed. ``is_defined``: its name is defined somewhere, so that only a key
+        below the very section that was typed counts."""
+        below = self._in_section(word)
+        if below or is_defined:
+            return below, []
         found = self._proposed(word.text, best)
         written: list[int] = []
         for step in range(0, len(found), _AT_ONCE):
@@ -54,6 +60,15 @@ class LinePlaces:
         read = self._texts(found)
         having = [chunk_id for chunk_id in sorted(read) if name.whole(read[chunk_id])]
         return {chunk_id: _IN_OWN_FILE if contents.get(chunk_id) in own else 1.0 for chunk_id in having}
+
+    def _in_section(self, word: TypedWord) -> dict[int, float]:
+        """Rate the chunks that have a key below the heading of the section that was typed."""
+        section, key = self._reader.tokens(word.section), self._reader.tokens(word.text)
+        if not section or not key:
+            return {}
+        found = other_chunks(self._reader, f"body : ({phrase(section)} AND {phrase(key)})", 0, self._resolved, _AT_ONCE)
+        read = self._texts(found) if found else {}
+        return {i: 1.0 for i in sorted(read) if is_in_section(read[i], word.section, word.text)}
 
     def _proposed(self, word: str, best: Sequence[int]) -> list[int]:
         tokens = self._reader.tokens(word)

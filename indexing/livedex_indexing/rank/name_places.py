@@ -104,8 +104,8 @@ class NamePlaces:
             rated = self._defined(inside)
         if not rated and (name is None or name.is_words):
             rated = self._in_message(text)
-        word = None if rated else word_inside(text)
-        declared, written = ({}, []) if word is None else self._lines.declaring(word, best)
+        word = None if DEFINED in rated.values() else word_inside(text)
+        declared, written = ({}, []) if word is None else self._lines.declaring(word, best, is_defined=bool(rated))
         if declared:
             return declared
         rated |= self._of_type(name or inside, rated)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_indexing.query.declaring_line import declares
+from livedex_indexing.query.declaring_line import declares, is_in_section
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,27 @@ def test_a_line_declares_a_name(name: str, line: str) -> None:
 )
 def test_a_line_only_uses_a_name(name: str, line: str) -> None:
     assert not declares(f"before\n{line}\n", name)
+
+
+SETTINGS = """[tool.oven]
+heat = 200
+[[tool.oven.rack]]
+size = 3
+[tool.shelf]
+size = 4
+# heat
+"""
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "is_there"),
+    [
+        ("tool.oven", "heat", True),
+        ("tool.oven.rack", "size", True),
+        ("tool.oven", "size", False),
+        ("tool.shelf", "heat", False),
+        ("oven", "heat", False),
+    ],
+)
+def test_a_key_is_below_the_heading_of_its_section(section: str, key: str, is_there: bool) -> None:
+    assert is_in_section(SETTINGS, section, key) is is_there
