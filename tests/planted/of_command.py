@@ -192,6 +192,13 @@ DEFECTS = (
         "tests/ipc/cli/test_cli.py::test_wrong_usage_is_exit_code_2",
     ),
     Defect(
+        "up-waits-for-a-full-disk",
+        "`livedex up` shows progress for ever while the first index cannot be written",
+        "livedex_ipc/cli/commands/up_command.py",
+        (("(indexing and cause is None)", "indexing"),),
+        "tests/ipc/cli/test_up_command.py::test_it_says_why_the_index_cannot_be_written",
+    ),
+    Defect(
         "foreign-program-waited-for",
         "`livedex down` waits half a minute for a program that is no daemon",
         "livedex_ipc/cli/commands/up_command.py",

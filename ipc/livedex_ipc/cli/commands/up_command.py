@@ -23,6 +23,8 @@ _POLL_S = 0.1
 _ANSWER_S = 60.0
 # After the first index: do not wait forever for a store that cannot be written or a file that keeps changing.
 _STALLED_S = 30.0
+BLOCKED_S = 5.0  # without progress while a warning says that the index cannot be written
+_BLOCKING = ("disk_full", "store_busy", "backend_unavailable")
 _STOP_S = 30.0
 _FOREIGN_S = 1.0  # for what does not look like a daemon, although it says that it is one
 
@@ -74,8 +76,11 @@ def _first_index(context: Context, client: Client) -> None:
             files, size = max(0, done - before[0]), read - before[1]
             progress.show(Amount(files, size), Amount(files + status["pending"], size + status["pending_bytes"]))
             figures = (indexing, done, status["pending"], *status["work"].values())
-            if indexing or figures != moved[0]:
+            cause = next((warning for warning in status["warnings"] if warning["code"] in _BLOCKING), None)
+            if figures != moved[0] or (indexing and cause is None):
                 moved = (figures, time.monotonic())
+            elif cause is not None and time.monotonic() - moved[1] > BLOCKED_S:
+                raise TimedOut(cause["message"], {"pending": status["pending"], "remedy": cause["remedy"]})
             elif time.monotonic() - moved[1] > _STALLED_S:
                 raise TimedOut(
                     f"{status['pending']} changes are still pending, without progress for {_STALLED_S:.0f} s",
