@@ -17,6 +17,7 @@ from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.outcomes import Failed, Outcome, Unreadable
 from livedex_daemon.write.walk import TreeWalk, bare_row
 from livedex_indexing.disk import tree
+from livedex_indexing.relpath import is_at_or_below, parent
 from livedex_indexing.store.index_store import Store
 
 DENIED_AT_ONCE = 16  # paths without permission that one look tries
@@ -62,10 +63,13 @@ class ReadErrors:
             changes.rows.append(bare_row(root.id, path, None, "failed", f"read: {reason}", time.time()))
 
     def walked(self, walk: TreeWalk, changes: Changes) -> None:
-        """Record which folders a walk that ended could not read, and which it could."""
-        root = walk.root
+        """Record which folders a walk that ended could not read, and which it could.
+
+        A folder without permission stands for all that is in it: no error in it is one to wait for.
+        """
+        root, denied = walk.root, frozenset(walk.denied)
         for key in self._unreadable.paths():
-            if key[0] == root.id and walk.has_read(key[1]):
+            if key[0] == root.id and (walk.has_read(key[1]) or is_at_or_below(parent(key[1]), denied)):
                 self.seen(walk.entry, key, walk.since)
         for path, code in walk.failures.items():
             self.failed(root, path, code, walk.entry, changes)

@@ -147,6 +147,21 @@ def test_what_is_read_in_a_folder_that_denies_access_is_dropped_each_time(desk: 
     assert all(work.cancelled for work in works)
 
 
+def test_no_search_waits_for_what_is_in_a_folder_that_denies_access(desk: Desk) -> None:
+    """A search could not read a file in it, and says so before or after the folder is looked at."""
+    (desk.folder / "d" / "e").mkdir(parents=True)
+    (desk.folder / "d" / "e" / "f.txt").write_text("text")
+    path = (1, b"d/e/f.txt")
+    for looks_at in (b"d", b"d/e/f.txt"):
+        desk.inspector.unreadable.failed(path, errno.EACCES)
+        with closed(b"d", b"d/e"):
+            desk.inspect(looks_at, tree=True)
+            walk_all(desk)
+        desk.store.put_files(desk.inspector.changes.rows)
+        desk.commit()
+        assert desk.inspector.unreadable.open == set(), looks_at
+
+
 def test_a_folder_that_cannot_be_listed_hides_what_could_be_opened_in_it(desk: Desk) -> None:
     (desk.folder / "d" / "e").mkdir(parents=True)
     (desk.folder / "d" / "f.txt").write_text("text")
