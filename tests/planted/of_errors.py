@@ -89,6 +89,13 @@ DEFECTS = (
         f"{INSPECTOR}::test_no_search_waits_for_what_is_in_a_folder_that_denies_access",
     ),
     Defect(
+        "waits-for-a-root-that-left",
+        "a search that could not read a file of a root that is gone makes all later ones unfresh",
+        "livedex_daemon/write/worker.py",
+        (("if root is not None and root.present:  # else its", "if True:  # else its"),),
+        "tests/daemon/write/test_worker.py::test_no_search_waits_for_a_file_of_a_root_that_has_gone",
+    ),
+    Defect(
         "closed-folder-leaks",
         "files of a folder that may be entered and not listed come and go with their events",
         "livedex_daemon/watch/unreadable.py",

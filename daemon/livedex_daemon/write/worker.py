@@ -130,7 +130,9 @@ class Worker:
 
         def note() -> None:
             for key, code in paths.items():
-                self.unreadable.failed(key, code)
+                root = self._roots.get(key[0])
+                if root is not None and root.present:  # else its state says so, and nothing in it is tried
+                    self.unreadable.failed(key, code)
 
         self.submit(note)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import threading
 import time
@@ -11,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from helpers.fakes import FakeForgottenFiles, FakePool, FakePresence, FakeWatching
+from helpers.fakes import FakeForgottenFiles, FakePool, FakePresence, FakeWatching, online_root
 from helpers.pool_parts import POLICY
 from livedex_daemon.documents.conversions import Conversions
 from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.watch.backlog import Backlog
-from livedex_daemon.watch.root_table import Root, Roots
+from livedex_daemon.watch.root_table import Root, Roots, RootTable
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.commit import Committer
@@ -36,14 +37,19 @@ WAIT_S = 10
 
 
 @pytest.fixture
-def worker(tmp_path: Path) -> Iterator[Worker]:
+def roots() -> Roots:
+    return Roots()
+
+
+@pytest.fixture
+def worker(tmp_path: Path, roots: Roots) -> Iterator[Worker]:
     """A worker over an empty index; its thread is not started."""
     wake = threading.Event()
     path = str(tmp_path / "index.db")
     store = Store.open(path)
     readers = IndexReaders(path, wake)
     nothing: Any = None
-    backlog, roots, priority = Backlog(time.monotonic, wake.set), Roots(), SearchPriority()
+    backlog, priority = Backlog(time.monotonic, wake.set), SearchPriority()
     presence, pool = FakePresence().real, FakePool().real
     inspector = Inspector(store, backlog, presence, FakeWatching().real, pool)
     committer = Committer(store, FakeForgottenFiles().real, roots, priority)
@@ -156,3 +162,14 @@ def test_a_content_that_is_collected_before_the_commit_releases_nobody(
         pool.stop()
         readers.close()
         store.close()
+
+
+def test_no_search_waits_for_a_file_of_a_root_that_has_gone(worker: Worker, roots: Roots) -> None:
+    """A search could not read the files of a root that was unmounted meanwhile."""
+    present, gone = online_root(b"/r", 1), online_root(b"/g", 2)
+    gone.state = "missing"
+    roots.replace(RootTable([present, gone]))
+    worker.start()
+    worker.could_not_read({(root_id, b"f.txt"): errno.EIO for root_id in (1, 2, 3)})
+    worker.submit(lambda: None).result(WAIT_S)
+    assert worker.unreadable.open == {(1, b"f.txt")}
