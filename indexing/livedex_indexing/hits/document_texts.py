@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Sequence
 
 from livedex_indexing.model import DocumentText
-from livedex_indexing.query.highlight import Span
 from livedex_indexing.store.read_pool import Reader
 
 _ANY = "SELECT EXISTS (SELECT 1 FROM documents)"
@@ -25,11 +23,6 @@ def document_text(reader: Reader, content_id: int | None, parser: str) -> Docume
         return DocumentText(parser, zlib.decompress(found[0][0]), json.loads(found[0][1] or "[]")) if found else None
     except (zlib.error, ValueError):
         return None
-
-
-def first_match(snippet: str, highlights: Sequence[Span], at: int) -> int:
-    """Return the byte in a document's text at which the first match in a snippet at byte ``at`` begins."""
-    return at + len(snippet[: highlights[0][0]].encode("utf-8", "replace")) if highlights else at
 
 
 class DocumentTexts:

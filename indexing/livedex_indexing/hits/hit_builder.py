@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 import msgspec
 
 from livedex_indexing.hits.answer_json import absolute, rfc3339
-from livedex_indexing.hits.document_texts import first_match
 from livedex_indexing.hits.hit import Explanation, Hit, Ranks, ScorePart
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, Part, file_copy
 from livedex_indexing.hits.snippet import cut, line_span
@@ -63,6 +62,13 @@ class Style(NamedTuple):
     explain: bool
     matches: bool
     line: int = 0
+
+
+class _Marks(NamedTuple):
+    """What finds in a text the matches of a query, and the place where it has the query as it was typed."""
+
+    spans: Callable[[str], list[Span]]
+    typed: Callable[[str], Span | None] = lambda _: None
 
 
 class _FileFields(TypedDict):
@@ -175,43 +181,43 @@ class HitMaker:
             read = self._live.read(content.id, content.hash, copies)
             return None if read is None else (read[0], self._empty(read[0], content, placed.score))
         chunk = self._rows.chunks[chunk_id]
-        find_spans = self._finder(placed, chunk)
+        marks = self._marks(placed, chunk)
         found = self._live.part(content.id, content.hash, copies, chunk.start_byte, chunk.end_byte)
         if found is None:
             return None
         try:
-            fields = self._cut(content, chunk, found[1], find_spans)
+            fields, place = self._cut(content, chunk, found[1], marks)
         except BeyondPartError:
             read = self._live.read(content.id, content.hash, copies)
             if read is None:
                 return None
             found = read[0], Part(read[1], 0, len(read[1]))
-            fields = self._cut(content, chunk, found[1], find_spans)
+            fields, place = self._cut(content, chunk, found[1], marks)
         copy = found[0]
-        place = first_match(fields["snippet"], fields["highlights"], fields["snippet_byte"])
         own = chunk_fields(content, chunk, place)
         return copy, Hit(**file_fields(copy, content, self._roots), **own, **fields, score=placed.score)
 
-    def _finder(self, placed: Placed, chunk: ChunkRow) -> Callable[[str], list[Span]]:
+    def _marks(self, placed: Placed, chunk: ChunkRow) -> _Marks:
         """Return what finds the matches in a chunk: where the chunk comes first for the typed line, that line."""
         if placed.chunk_id is None:
-            return lambda _: []
+            return _Marks(lambda _: [])
         line = self._style.line
         is_place = placed.parts and all(placed.parts[part] for part in _OF_PLACE)
         if is_place and chunk.start_line <= line <= chunk.end_line:
-            return lambda text: [line_span(text, line - chunk.start_line)]
-        return self._highlighter.spans
+            return _Marks(lambda text: [line_span(text, line - chunk.start_line)])
+        return _Marks(self._highlighter.spans, self._highlighter.typed)
 
-    def _cut(
-        self, content: ContentRow, chunk: ChunkRow, part: Part, find_spans: Callable[[str], list[Span]]
-    ) -> _TextFields:
-        """Return the fields of a hit that come from the file. Raises BeyondPartError if ``part`` is too small."""
+    def _cut(self, content: ContentRow, chunk: ChunkRow, part: Part, marks: _Marks) -> tuple[_TextFields, int]:
+        """Return the fields of a hit that come from the file, and the byte to which its line and column point. Raises
+        BeyondPartError if ``part`` is too small."""
         text = decode_slice(part.data, content.encoding, chunk.start_byte - part.start, chunk.end_byte - part.start)
-        snippet = cut(text, find_spans(text), self._style.max_snippet_chars, self._highlighter.named(text))
+        snippet = cut(text, marks.spans(text), self._style.max_snippet_chars, marks.typed(text))
         at = chunk.start_byte + byte_length(text[: snippet.start], content.encoding)
         lines = Lines(part.data, content.encoding, part.start, part.size)
         shown = text[snippet.start : snippet.end]
-        first = _first_line(lines, shown, snippet.highlights, at, chunk.start_line + snippet.line)
+        place = (marks.typed(shown) or snippet.highlights[0])[0] if snippet.highlights else 0
+        byte = at + lines.bytes_of(shown[:place])
+        first = _first_line(lines, shown, place, byte, chunk.start_line + snippet.line)
         fields: _TextFields = {
             "start_line": chunk.start_line,
             "end_line": chunk.end_line,
@@ -231,7 +237,7 @@ class HitMaker:
             fields["context_before"] = lines.before(at, self._style.context_lines)
             fields["context_after"] = lines.after(end, self._style.context_lines)
             fields["context_cut"] = lines.is_cut or None
-        return fields
+        return fields, byte
 
     def _empty(self, copy: FileCopy, content: ContentRow, score: float) -> Hit:
         """Return the hit of a file without chunks."""
@@ -278,10 +284,9 @@ def first_line(number: int, ahead: str, whole: str | None, shown: str) -> LineFi
     }
 
 
-def _first_line(lines: Lines, shown: str, highlights: Sequence[Span], at: int, number: int) -> LineFields:
-    """Return the place of the first match in a snippet that begins at byte ``at``, line ``number``."""
-    first = highlights[0][0] if highlights else 0
-    ahead, whole = lines.around(at + lines.bytes_of(shown[:first]))
+def _first_line(lines: Lines, shown: str, first: int, byte: int, number: int) -> LineFields:
+    """Return the place at ``first`` in a snippet that begins in line ``number``, at ``byte`` of the file."""
+    ahead, whole = lines.around(byte)
     start = shown.rfind("\n", 0, first) + 1
     in_snippet = shown[start:].partition("\n")[0].removesuffix("\r")
     return first_line(number + shown.count("\n", 0, first), ahead, whole, in_snippet)

@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 from typing import Final
 
 from livedex_indexing.query.query_terms import QueryTerm
-from livedex_indexing.query.typed_name import word_place
+from livedex_indexing.query.typed_span import TypedSpan
 from livedex_indexing.text.terms import compounds, parts_of
 from livedex_indexing.text.tokens import ByteToken, Runs, Tokenizer, beginning_of, candidates, in_code_points
 from livedex_indexing.text.unsegmented import RUN, finder, folded, mask_runs, phrase_finder
@@ -74,13 +74,17 @@ class WrittenPhrase:
 
 class Highlighter:
     """Finds the spans of a text to highlight for a query. Scripts without blanks between words match by exact
-    characters. ``name``: the name that was typed; empty for another query."""
+    characters. ``typed``: what finds the query as it was typed."""
 
     def __init__(
-        self, terms: Iterable[QueryTerm], phrases: Sequence[WrittenPhrase], stems: Tokenizer, name: str = ""
+        self,
+        terms: Iterable[QueryTerm],
+        phrases: Sequence[WrittenPhrase],
+        stems: Tokenizer,
+        typed: TypedSpan | None = None,
     ) -> None:
         self._runs = Runs(stems)
-        self._name = name
+        self._typed = typed
         self._phrases = phrases
         every = list(dict.fromkeys(terms))
         self._finders = [finder(term.unsegmented, prefix=term.prefix) for term in every if term.unsegmented]
@@ -91,10 +95,9 @@ class Highlighter:
         self._begin = {beginning_of(stem) for stem in self._single.union(self._prefixes)}
         self._known: dict[bytes, list[Span]] = {}
 
-    def named(self, text: str) -> Span | None:
-        """Return where a text has the typed name as it was typed, None if nowhere."""
-        at = word_place(text, self._name) if self._name else -1
-        return None if at < 0 else (at, at + len(self._name))
+    def typed(self, text: str) -> Span | None:
+        """Return where a text has the query as it was typed, None if nowhere."""
+        return None if self._typed is None else self._typed.find(text)
 
     def spans(self, text: str) -> list[Span]:
         plain, places = folded(text)

@@ -221,7 +221,9 @@ def _signed_word(text: str) -> Finder | None:
         at = low.find(folded)
         while at >= 0:
             end = at + len(folded)
-            if not (before and _continues(low[at - 1 : at])) and not (behind and _continues(low[end : end + 1], "-")):
+            if not (before and continues_word(low[at - 1 : at])) and not (
+                behind and continues_word(low[end : end + 1], "-")
+            ):
                 return True
             at = low.find(folded, at + 1)
         return False
@@ -274,9 +276,9 @@ def _longer_ascii(folded: str, text: str) -> Iterator[str]:
     while at >= 0:
         end = at + len(folded)
         if text[at].isupper() or not text[at - 1 : at].isalnum():
-            while at and _continues(text[at - 1]):
+            while at and continues_word(text[at - 1]):
                 at -= 1
-            while end < len(text) and _continues(text[end]):
+            while end < len(text) and continues_word(text[end]):
                 end += 1
             yield text[at:end]
             at = end - 1
@@ -289,7 +291,7 @@ def word_place(text: str, word: str) -> int:
     at = text.find(word)
     while at >= 0:
         end = at + len(word)
-        if not (_continues(text[at - 1 : at]) or _continues(text[end : end + 1])):
+        if not (continues_word(text[at - 1 : at]) or continues_word(text[end : end + 1])):
             return at
         at = text.find(word, at + 1)
     return -1
@@ -299,5 +301,6 @@ def _has_word(text: str, word: str) -> bool:
     return word_place(text, word) >= 0
 
 
-def _continues(character: str, other: str = "_") -> bool:
+def continues_word(character: str, other: str = "_") -> bool:
+    """Whether a character beside a word is a part of it."""
     return character.isalnum() or (character != "" and character in ("_", other))

@@ -36,7 +36,7 @@ class StandingHits:
     def __init__(self, reader: Reader, query: StandingQuery, roots: Mapping[int, bytes], style: Style) -> None:
         compiled = query.compiled(reader)
         phrases = [WrittenPhrase(phrase.text, reader.words) for phrase in compiled.phrases]
-        self._highlighter = Highlighter(compiled.terms, phrases, reader.stems)
+        self._highlighter = Highlighter(compiled.terms, phrases, reader.stems, query.typed())
         self._roots = roots
         self._texts = DocumentTexts(reader)
         self._style = style

@@ -23,6 +23,7 @@ from livedex_indexing.query.query_compiler import compile_strict
 from livedex_indexing.query.query_parser import QUERY_BYTES
 from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, match_any, match_any_path
 from livedex_indexing.query.scope import places, root_at
+from livedex_indexing.query.typed_span import TypedSpan
 from livedex_indexing.rank.postings import border_chunks
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
@@ -132,6 +133,10 @@ class StandingQuery:
     def compiled(self, reader: Reader) -> CompiledQuery:
         """Return the compiled query. It is the same with every reader."""
         return compile_strict(reader, self._query)
+
+    def typed(self) -> TypedSpan:
+        """Return what finds the words as they were typed."""
+        return TypedSpan(self._query.text, self._query)
 
     def found(
         self, reader: Reader, part: Part, roots: Mapping[int, bytes], live: LiveFiles, unsure: set[FileKey]

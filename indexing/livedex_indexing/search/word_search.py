@@ -18,14 +18,14 @@ from livedex_indexing.model import Place
 from livedex_indexing.query.asking_words import with_quoted_words
 from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters, build_filters, resolve_filters
 from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
-from livedex_indexing.query.message_names import names_in_message
 from livedex_indexing.query.query_compiler import Continued, compile_query
 from livedex_indexing.query.query_parser import PlainReading, is_phrase, with_words, without_signs, without_terms
 from livedex_indexing.query.query_terms import CompiledQuery, match_any_path
 from livedex_indexing.query.spell_repair import as_in_files
 from livedex_indexing.query.spelling import IN_USE
-from livedex_indexing.query.typed_name import may_be_pasted, name_inside, typed_name, typed_text
+from livedex_indexing.query.typed_name import may_be_pasted, typed_text
 from livedex_indexing.query.typed_place import TypedPlace
+from livedex_indexing.query.typed_span import TypedSpan
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import Facets, MatchCounter
 from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM, Continuations, NamePlaces
@@ -342,10 +342,8 @@ class WordSearch:
 
     def _serve(self, page: list[Placed], rows: Rows, compiled: CompiledQuery) -> list[Hit]:
         phrases = [WrittenPhrase(text, self._reader.words) for text in self._query.phrases]
-        text = self._run.request.query
-        names = (typed_name(text), name_inside(text), *names_in_message(text))
-        shown = next((name.name for name in names if name is not None and not name.is_words), "")
-        highlighter = Highlighter(compiled.terms, phrases, self._reader.stems, shown)
+        typed = TypedSpan(self._run.request.query, self._query)
+        highlighter = Highlighter(compiled.terms, phrases, self._reader.stems, typed)
         style = self._run.style if self._place is None else self._run.style._replace(line=self._place.line)
         maker = HitMaker(rows, self._run.roots, self._run.live, highlighter, style)
         return [hit for hit in self._made(page, maker) if hit is not None]

@@ -1,0 +1,76 @@
+"""Finds the place where a text has a query as it was typed, to show it and to point at its line.
+
+Invariant: pure. A place is no part of a longer word, and has the blanks and the case of the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from livedex_indexing.model import Query
+from livedex_indexing.query.message_names import names_in_message
+from livedex_indexing.query.typed_name import continues_word, name_inside, typed_name
+
+_Parts = Sequence[str]  # what is between the blanks
+
+
+class TypedSpan:
+    """Finds all of a ``text`` that was typed, else a phrase or the words of the ``query`` that it is, else the name in
+    it. While the last word is unfinished, it may go on."""
+
+    def __init__(self, text: str, query: Query) -> None:
+        names = (typed_name(text), name_inside(text), *names_in_message(text))
+        name = next((name.name for name in names if name is not None and not name.is_words), "")
+        wordings = [wording.split() for wording in dict.fromkeys((text, *query.phrases, query.text, name))]
+        self._wordings = [parts for parts in wordings if parts]
+        self._unfinished = query.unfinished
+
+    def find(self, text: str) -> tuple[int, int] | None:
+        """Return the first place of a wording in its case, else in any case; None if there is none."""
+        low = _lower(text)
+        for parts in self._wordings:
+            found = self._find(text, low, parts)
+            if found is not None:
+                return found
+        return None
+
+    def _find(self, text: str, low: str, parts: _Parts) -> tuple[int, int] | None:
+        lowered = [_lower(part) for part in parts]
+        if max(lowered, key=len) not in low:
+            return None
+        in_other_case: tuple[int, int] | None = None
+        at = low.find(lowered[0])
+        while at >= 0:
+            end = _end_of(low, at, lowered)
+            if end and not self._is_piece(text, at, end):
+                if text[at:end].split() == parts:
+                    return at, end
+                in_other_case = in_other_case or (at, end)
+            at = low.find(lowered[0], at + 1)
+        return in_other_case
+
+    def _is_piece(self, text: str, start: int, end: int) -> bool:
+        if continues_word(text[start]) and continues_word(text[start - 1 : start]):
+            return True
+        return not self._unfinished and continues_word(text[end - 1]) and continues_word(text[end : end + 1])
+
+
+def _lower(text: str) -> str:
+    """Return the text in lower case, letter by letter: a letter whose small form is two, as İ, stays as it is."""
+    low = text.lower()
+    return (
+        low if len(low) == len(text) else "".join(small if len(small := each.lower()) == 1 else each for each in text)
+    )
+
+
+def _end_of(text: str, at: int, parts: _Parts) -> int:
+    """Return where the parts end that begin at a place, with any blanks between them; 0 if they are not there."""
+    end = at + len(parts[0])
+    for part in parts[1:]:
+        start = end
+        while text[start : start + 1].isspace():
+            start += 1
+        if start == end or not text.startswith(part, start):
+            return 0
+        end = start + len(part)
+    return end

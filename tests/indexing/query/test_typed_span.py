@@ -1,0 +1,71 @@
+"""Where a text has a query as it was typed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from livedex_indexing.model import Query
+from livedex_indexing.query.typed_span import TypedSpan
+
+HEADER = """/* The lift of a crane, see LIFT_MAX. */
+#define LIFT_MIN 1
+#define lift_max 2
+#define LIFT_MAX 3
+int lift(struct crane  *crane);
+int lifts;
+İstanbul: lift(crane)
+"""
+
+
+def found(typed: str, text: str = HEADER, query: Query | None = None) -> str | None:
+    span = TypedSpan(typed, query or Query(typed)).find(text)
+    return None if span is None else text[slice(*span)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "place"),
+    [
+        ("#define LIFT_MAX", "#define LIFT_MAX"),
+        ("#define lift_max", "#define lift_max"),
+        ("#DEFINE lift_min", "#define LIFT_MIN"),
+        ("int  lift(struct\tcrane *crane)", "int lift(struct crane  *crane)"),
+        ("3 int lift", "3\nint lift"),
+        ("lift(crane)", "lift(crane)"),
+        ("see LIFT_MAX.", "see LIFT_MAX."),
+        ("where is lift_max defined", "lift_max"),
+        ("int lif", None),
+        ("ift", None),
+        ("crane lift", None),
+        (" ", None),
+    ],
+)
+def test_all_that_was_typed_or_the_name_in_it(typed: str, place: str | None) -> None:
+    assert found(typed) == place
+
+
+def test_the_case_that_was_typed_comes_first() -> None:
+    span = TypedSpan("lift_max", Query("lift_max")).find(HEADER)
+    assert span is not None and span[0] == HEADER.index("lift_max"), "not the LIFT_MAX of the comment before it"
+
+
+def test_a_word_that_may_go_on() -> None:
+    assert found("int lif", query=Query("int lif", unfinished=True)) == "int lif"
+
+
+def test_the_words_of_a_query_with_filters_and_phrases() -> None:
+    assert found("lang:c int lifts", query=Query("int lifts")) == "int lifts"
+    assert found('"see lift_max" crane', query=Query("crane", phrases=("see lift_max",))) == "see LIFT_MAX"
+
+
+WORDS = st.lists(st.sampled_from(["lift", "Lift", "LIFT", "lift_max", "#lift", "->", "crane.", "ß", "İ"]), min_size=1)
+
+
+@given(before=WORDS, words=WORDS, behind=WORDS, gap=st.sampled_from([" ", "\n", "\t  "]))
+def test_words_that_are_there_are_found(before: list[str], words: list[str], behind: list[str], gap: str) -> None:
+    text = gap.join([*before, *words, *behind])
+    typed = " ".join(words)
+    place = found(typed, text)
+    assert place is not None
+    assert place.split() == words
