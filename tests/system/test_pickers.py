@@ -111,11 +111,11 @@ EMACS = """
 (require 'grep)
 (let ((found nil)
       (buffer (grep "livedex search --vimgrep %s")))
-  (while (process-live-p (get-buffer-process buffer)) (accept-process-output nil 0.05))
   (with-current-buffer buffer  ; its last line has a time, which looks like a place to a batch Emacs
     (let ((inhibit-read-only t))
-      (goto-char (point-max))
-      (when (re-search-backward "^Grep " nil t) (delete-region (point) (point-max)))))
+      (while (progn (goto-char (point-max)) (not (re-search-backward "^Grep \\\\(finished\\\\|exited\\\\)" nil t)))
+        (accept-process-output nil 0.05))  ; a process that has ended may have lines under way
+      (delete-region (point) (point-max))))
   (condition-case nil
       (while t
         (next-error)
