@@ -42,6 +42,8 @@ _PREFIX: Final = re.compile(r"CONFIG_(?=\w)")  # by which the sources of Linux k
 _SECTION: Final = re.compile(  # [tool.x] key    tool.x.key    key in [tool.x]
     r"\[+([\w.:\"-]+)\]+\s+(\S+)|([\w@/:.-]*[\w\"])\.([\w@/:-]+)|(\S+) (?:in|of|under) \[+([\w.:\"-]+)\]+"
 )
+_OF_KIND: Final = re.compile(rf"\b(?:the|this|that) (?:{'|'.join(sorted(KINDS))}) ([a-z]+)\b", re.IGNORECASE)
+_PLAIN: Final = re.compile(r"[a-z]{4,}")
 _SHAPED: Final = re.compile(r"\w_|_\w|[a-z0-9][A-Z]|[A-Z].*[a-z]|\(\)\Z")  # a word that is a name rather than prose
 
 Finder = Callable[[str], bool]  # whether a text has what was typed
@@ -116,6 +118,18 @@ def name_inside(text: str) -> TypedName | None:
     begins = names[0] == words[0] and names[0].istitle()  # as every sentence does
     is_name = any(word.lower() in KINDS for word in words) or (_SHAPED.search(names[0]) and not begins)
     return typed_name(names[0]) if is_name else None
+
+
+def plain_name_inside(text: str) -> TypedName | None:
+    """Return the lower-case word that a question may ask for as a name: the only one that does not just ask, or that
+    behind a kind of definition, as in ``the function walk is slow``; None for any other text."""
+    words = [word.strip(_AROUND) for word in text.split()]
+    if not 2 < len(words) <= _MOST_ASKING or STOP_WORDS.isdisjoint(map(str.lower, words)):
+        return None
+    names = [word for word in words if word.lower() not in ASKING]
+    of_kind = _OF_KIND.search(text)
+    name = names[0] if len(names) == 1 else of_kind[1] if of_kind is not None else ""
+    return TypedName(name) if _PLAIN.fullmatch(name) and name not in ASKING else None
 
 
 class TypedWord(NamedTuple):

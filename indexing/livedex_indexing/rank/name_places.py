@@ -20,6 +20,7 @@ from livedex_indexing.query.typed_name import (
     name_in_signs,
     name_inside,
     name_used,
+    plain_name_inside,
     typed_line,
     typed_name,
     typed_text,
@@ -61,6 +62,7 @@ OTHER_FORM: Final = 0.8  # … for that of `runTask` where `run_task` was typed
 PIECE: Final = 0.6  # … for the definition of a name that contains it
 FORM: Final = 0.4  # … for the name as typed, where nothing defines it: more than other forms of it can have
 IN_A_ROW: Final = 0.5  # … for the words of such a text in a row, with other signs between them
+IN_QUESTION: Final = 0.6  # … for the definition of a lower-case word that a question may ask for
 VERBATIM: Final = 0.7  # … for a text of several words as typed
 LINE: Final = 1.0  # … if it is a whole line, or a heading of two words in its case
 
@@ -104,6 +106,9 @@ class NamePlaces:
             rated = self._defined(inside)
         if not rated and (name is None or name.is_words):
             rated = self._in_message(text)
+        plain = None if rated else plain_name_inside(text)
+        if plain is not None:
+            rated = {i: IN_QUESTION * value for i, value in self._defined(plain).items()}
         word = None if DEFINED in rated.values() else word_inside(text)
         declared, written = ({}, []) if word is None else self._lines.declaring(word, best, is_defined=bool(rated))
         if declared:

@@ -11,6 +11,7 @@ from livedex_indexing.query.typed_name import (
     in_words,
     joined_names,
     name_inside,
+    plain_name_inside,
     typed_name,
     typed_text,
 )
@@ -173,3 +174,24 @@ def test_words_with_signs(text: str, other: str, *, has: bool) -> None:
 @pytest.mark.parametrize("text", ["run_task", "run()", "->", "all", ""])
 def test_names_and_signs_alone_are_no_texts(text: str) -> None:
     assert typed_text(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("how does walk work?", "walk"),
+        ("show me the implementation of walk", "walk"),
+        ("the method walk is slow", "walk"),
+        ("what is in this class walker that fails", "walker"),
+        ("the function of the walk", "walk"),
+        ("compare the hash in constant time", None),  # no kind of definition
+        ("fix order of struct fields", None),
+        ("how does it walk and run", None),
+        ("walk function", None),  # no question
+        ("how does runTask work?", None),  # is_shaped: `name_inside`
+        ("how does it work", None),
+    ],
+)
+def test_a_plain_name_is_told_from_the_words_of_a_question(text: str, name: str | None) -> None:
+    found = plain_name_inside(text)
+    assert (found.name if found is not None else None) == name

@@ -44,6 +44,9 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
             "root/lamps.md", f"{'Words, words. ' * 90}A relay dims the lantern when it flickers. {'Words. ' * 90}\n"
         )
         made.write("root/formats.md", "toml\n")
+        made.write("root/walker.py", f"{FILLER}def rove(tree):\n    pass\n")
+        for number in range(MANY):
+            made.write(f"root/roving{number}.md", f"A dog may rove. They rove {number}.\n")
         for number in range(MANY):
             made.write(f"root/anchor{number}.py", "# An anchor, the anchor of a mast in a harbour\n" * 2)
             made.write(f"root/lanterns{number}.md", "Lanterns, flickered lanterns.\n")
@@ -93,3 +96,11 @@ def test_an_option_whose_word_hundreds_of_files_have(tmp_path: Path) -> None:
 
 def test_the_whole_text_comes_before_the_name_in_it(app: Indexed) -> None:
     assert app.search("while not runTask()")[0]["relative_path"] == "loop.py"
+
+
+@pytest.mark.parametrize(
+    "query", ["how does rove work?", "show me the implementation of rove", "the function rove is called twice"]
+)
+def test_a_plain_name_in_a_question(app: Indexed, query: str) -> None:
+    hit = app.search(query)[0]
+    assert (hit["relative_path"], "def rove" in hit["snippet"]) == ("walker.py", True)
