@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from helpers.indexed_folder import LINES, Indexed
+from livedex_indexing.rank import name_places
 
 FILLER = "".join(f"    step = {number}\n" for number in range(3 * LINES))
 HEADER = "To parse a header, parse header lines. Quilt.\n"
@@ -104,3 +105,9 @@ def test_the_whole_text_comes_before_the_name_in_it(app: Indexed) -> None:
 def test_a_plain_name_in_a_question(app: Indexed, query: str) -> None:
     hit = app.search(query)[0]
     assert (hit["relative_path"], "def rove" in hit["snippet"]) == ("walker.py", True)
+
+
+def test_a_frequent_word_in_a_question_is_no_name(app: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To look for the definitions of a common word costs as much as all else, and most of them are not meant."""
+    monkeypatch.setattr(name_places, "_SELDOM", MANY)  # one more has it
+    assert app.search("how does rove work?")[0]["relative_path"] != "walker.py"
