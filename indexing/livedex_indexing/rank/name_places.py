@@ -49,7 +49,7 @@ _WITH_MORE: Final = 8  # words of a text that may have more than the pasted line
 _TITLE_WORDS: Final = 12  # words of a title that is looked up
 _TITLE_ROWS: Final = 40_000  # … and the rows of the rarest of them, which FTS5 looks into: at most 3 ms
 _NAMES: Final = 8  # of the names found there, whose definitions are looked up
-_SELDOM: Final = 300  # rows of a lower-case word that may be a name in a question; of more, it costs 4 ms
+SELDOM: Final = 300  # rows of a lower-case word that may be a name in a question; of more, it costs 4 ms
 _PROPOSED: Final = 96  # chunks with its words in a row that are read …
 _READ_AT_ONCE: Final = 24  # … so many at once, until one has the text
 _HEADED: Final = 24  # chunks with such a heading
@@ -108,7 +108,7 @@ class NamePlaces:
         if not rated and (name is None or name.is_words):
             rated = self._in_message(text)
         plain = None if rated else plain_name_inside(text)
-        if plain is not None and (self._counted(phrase(self._reader.tokens(plain.name))) or 0) <= _SELDOM:
+        if plain is not None and (self._counted(phrase(self._reader.tokens(plain.name))) or 0) <= SELDOM:
             rated = {i: IN_QUESTION * value for i, value in self._defined(plain).items()}
         word = None if DEFINED in rated.values() else word_inside(text)
         declared, written = ({}, []) if word is None else self._lines.declaring(word, best, is_defined=bool(rated))
