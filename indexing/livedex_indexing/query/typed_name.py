@@ -34,7 +34,11 @@ _NAME_ENDS: Final = re.compile(r"[.-]+")
 _PIECES: Final = re.compile(r"[-_]")
 _WORD: Final = re.compile(r"\w+")
 _SIGN: Final = re.compile(r"[^\w\s]")
-_CODE: Final = re.compile(r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(|[,;]\s*\Z|(?<!\S)--\w")  # a sign that prose seldom has
+_CODE: Final = re.compile(
+    r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(|[,;]\s*\Z|(?<!\S)--\w|\"\s*:"
+)  # signs that prose seldom has
+_PAIR: Final = re.compile(r"[\w.-]+:\s+\S+|\d[\d.,]*\s+[A-Za-z]+")  # a key and its value, a number and its unit
+_QUOTED: Final = re.compile(r"\".+\"")
 _OF_MACRO: Final = re.compile(r"\\\w+\{([^{}]+)\}")  # \ref{sec:name}
 _SET_BEFORE: Final = re.compile(r"\s*([A-Z][A-Z\d_]+)=\S*\s+\S")  # NAME=value command
 _OF_SHELL: Final = re.compile(r"\$\{?([A-Z][A-Z\d_]+)\}?")
@@ -209,18 +213,26 @@ def in_words(text: str) -> TypedName | None:
 
 
 def may_be_pasted(text: str) -> bool:
-    """Whether a text is a single word, or has a sign that prose seldom has."""
-    return len(text.split()) == 1 or _CODE.search(text) is not None
+    """Whether a text is a single word or a pair, or has a sign that prose seldom has."""
+    return len(text.split()) == 1 or _has_signs(text)
+
+
+def may_be_literal(text: str) -> bool:
+    """Whether a text is all in quotes: it is a phrase, or a text as programs write it."""
+    return _QUOTED.fullmatch(text) is not None
 
 
 def typed_text(text: str) -> Finder | None:
     """Return what finds a text of several words as it was typed, whatever its blanks and case, or a word with signs
     such as ``--all``; None for other texts."""
-    has_signs = _CODE.search(text) is not None
-    if len(_WORD.findall(text)) >= _VERBATIM - has_signs:
+    if len(_WORD.findall(text)) >= _VERBATIM - (_has_signs(text) or may_be_literal(text)):
         typed = _evenly(text)
         return lambda other: typed in _evenly(other)
     return _signed_word(text.strip())
+
+
+def _has_signs(text: str) -> bool:
+    return _CODE.search(text) is not None or _PAIR.fullmatch(text) is not None
 
 
 def _signed_word(text: str) -> Finder | None:

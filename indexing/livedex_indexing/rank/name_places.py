@@ -16,6 +16,7 @@ from livedex_indexing.query.typed_name import (
     Finder,
     TypedName,
     in_words,
+    may_be_literal,
     may_be_pasted,
     name_in_signs,
     name_inside,
@@ -134,16 +135,17 @@ class NamePlaces:
 
     def with_text(self, text: str, best: Sequence[int]) -> list[int]:
         """Return chunks with all words of a text that looks pasted, in a row; for a single word with signs, those of
-        ``best``. None for other texts, and for very common words: FTS5 reads all rows of all words."""
+        ``best``. None for other texts, and where all words are very common."""
         tokens = self._reader.tokens(text)
         has_parts = may_have_other_parts(text)
-        may_be_written = has_parts or may_be_pasted(text) or STOP_WORDS.issuperset(tokens)
+        may_be_written = has_parts or may_be_pasted(text) or may_be_literal(text) or STOP_WORDS.issuperset(tokens)
         if not tokens or not may_be_written or typed_text(text) is None:
             return []
         if len(tokens) == 1:
             return list(best[:_PROPOSED])
         found: list[int] = []
-        if sum(self._counted(phrase([token])) or 0 for token in set(tokens)) <= ROWS_READ:
+        counts = [rows for token in tokens if (rows := self._counted(phrase([token]))) is not None]
+        if len(tokens) * min(counts, default=0) <= ROWS_READ:
             found = other_chunks(self._reader, f"body : {phrase(tokens)}", 0, self._resolved, _PROPOSED)
         if found or not (has_parts or len(tokens) >= _WITH_MORE):
             return found

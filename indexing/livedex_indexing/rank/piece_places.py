@@ -16,7 +16,7 @@ from livedex_indexing.rank.postings import RowCounts, Texts, other_chunks, phras
 from livedex_indexing.rank.whole_query import chunks_with_neighbours, chunks_with_run
 from livedex_indexing.store.read_pool import Reader
 
-ROWS_READ: Final = 100_000  # rows of the words of a pasted text that is looked up: 15 ms
+ROWS_READ: Final = 100_000  # rows of a pasted text's words that FTS5 reads for a phrase: 15 ms
 _LOOKED_UP: Final = 4  # rows of words of the text, the rarest
 _LINES_READ: Final = 6  # chunks that may have a line of it
 _READ: Final = 24  # … or the most of it: those with most of its neighbours; 12: pieces of diffs of Linux -.03
