@@ -14,14 +14,15 @@ def main() -> int:
     is_heard = at_start is _signal.default_int_handler  # not if it is ignored, as in the background of a script
     if is_heard:
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-    from livedex_ipc.cli.main import main as run
-    from livedex_ipc.constants import INTERRUPTED
-
     try:
+        from livedex_ipc.cli.main import main as run
+
         if is_heard:
             _signal.signal(_signal.SIGINT, at_start)
         return run()
     except KeyboardInterrupt:
+        from livedex_ipc.constants import INTERRUPTED
+
         return INTERRUPTED
     finally:
         if is_heard:
