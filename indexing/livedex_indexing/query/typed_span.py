@@ -26,7 +26,8 @@ class TypedSpan:
         self._unfinished = query.unfinished
 
     def find(self, text: str) -> tuple[int, int] | None:
-        """Return the first place of a wording in its case, else in any case; None if there is none."""
+        """Return the first place of a wording in its case, else in any case, as of a lower-case word; None if there is
+        none."""
         low = _lower(text)
         for parts in self._wordings:
             found = self._find(text, low, parts)
@@ -38,12 +39,13 @@ class TypedSpan:
         lowered = [_lower(part) for part in parts]
         if max(lowered, key=len) not in low:
             return None
+        is_any_case = len(parts) == 1 and parts[0].isalpha() and parts[0].islower()
         in_other_case: tuple[int, int] | None = None
         at = low.find(lowered[0])
         while at >= 0:
             end = _end_of(low, at, lowered)
             if end and not self._is_piece(text, at, end):
-                if text[at:end].split() == parts:
+                if is_any_case or text[at:end].split() == parts:
                     return at, end
                 in_other_case = in_other_case or (at, end)
             at = low.find(lowered[0], at + 1)

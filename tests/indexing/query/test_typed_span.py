@@ -50,6 +50,12 @@ def test_the_case_that_was_typed_comes_first() -> None:
     assert span is not None and span[0] == HEADER.index("lift_max"), "not the LIFT_MAX of the comment before it"
 
 
+def test_a_lower_case_word_has_any_case() -> None:
+    assert found("lift", "LIFT = 3\nlift") == "LIFT"
+    assert found("Lift", "LIFT = 3\nLift") == "Lift"
+    assert found("lift_max", "LIFT_MAX = 3\nlift_max") == "lift_max"
+
+
 def test_a_word_that_may_go_on() -> None:
     assert found("int lif", query=Query("int lif", unfinished=True)) == "int lif"
 
