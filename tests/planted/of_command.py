@@ -23,7 +23,7 @@ DEFECTS = (
         "ctrl-c-while-loading",
         "Ctrl-C while a command loads its modules prints a traceback",
         "livedex_ipc/__main__.py",
-        (("        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)\n    from", "        pass\n    from"),),
+        (("        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)\n    try:", "        pass\n    try:"),),
         "tests/ipc/cli/test_interrupts.py::test_it_ends_by_the_signal",
     ),
     Defect(
