@@ -1,17 +1,20 @@
 """Finds the place where a text has a query as it was typed, to show it and to point at its line.
 
-Invariant: pure. A place is no part of a longer word, and has the blanks and the case of the text.
+Invariant: pure. A place is no part of a longer word, and has the blanks and the case of the text. The cost does not
+depend on how often a text repeats what was typed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from livedex_indexing.model import Query
 from livedex_indexing.query.message_names import names_in_message
 from livedex_indexing.query.typed_name import continues_word, name_inside, typed_name
 
 _Parts = Sequence[str]  # what is between the blanks
+COMPARED: Final = 10_000  # parts: 3 ms; beyond, a text repeats the beginning of what was typed again and again
 
 
 class TypedSpan:
@@ -41,9 +44,11 @@ class TypedSpan:
             return None
         is_any_case = len(parts) == 1 and parts[0].isalpha() and parts[0].islower()
         in_other_case: tuple[int, int] | None = None
+        left = COMPARED
         at = low.find(lowered[0])
-        while at >= 0:
-            end = _end_of(low, at, lowered)
+        while at >= 0 and left > 0:
+            end, compared = _end_of(low, at, lowered)
+            left -= compared
             if end and not self._is_piece(text, at, end):
                 if is_any_case or text[at:end].split() == parts:
                     return at, end
@@ -65,14 +70,15 @@ def _lower(text: str) -> str:
     )
 
 
-def _end_of(text: str, at: int, parts: _Parts) -> int:
-    """Return where the parts end that begin at a place, with any blanks between them; 0 if they are not there."""
+def _end_of(text: str, at: int, parts: _Parts) -> tuple[int, int]:
+    """Return where the parts end that begin at a place, with any blanks between them, 0 if they are not there; and how
+    many were compared."""
     end = at + len(parts[0])
-    for part in parts[1:]:
+    for place, part in enumerate(parts[1:], 1):
         start = end
         while text[start : start + 1].isspace():
             start += 1
         if start == end or not text.startswith(part, start):
-            return 0
+            return 0, place + 1
         end = start + len(part)
-    return end
+    return end, len(parts)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livedex_indexing.model import Query
+from livedex_indexing.query import typed_span
 from livedex_indexing.query.typed_span import TypedSpan
 
 HEADER = """/* The lift of a crane, see LIFT_MAX. */
@@ -75,3 +76,10 @@ def test_words_that_are_there_are_found(before: list[str], words: list[str], beh
     place = found(typed, text)
     assert place is not None
     assert place.split() == words
+
+
+def test_a_text_that_repeats_the_beginning_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    typed, text = "crane " * 30 + "lift", "crane " * 100 + "lift"
+    assert found(typed, text) == typed
+    monkeypatch.setattr(typed_span, "COMPARED", 30 * 60)
+    assert found(typed, text) is None
