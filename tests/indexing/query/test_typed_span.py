@@ -75,7 +75,8 @@ def test_words_that_are_there_are_found(before: list[str], words: list[str], beh
     typed = " ".join(words)
     place = found(typed, text)
     assert place is not None
-    assert place.split() == words
+    is_any_case = len(words) == 1 and words[0].isalpha() and words[0].islower()
+    assert place.split() == words or (is_any_case and place.lower() == typed)
 
 
 def test_a_text_that_repeats_the_beginning_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
