@@ -13,8 +13,17 @@ from livedex_indexing.model import Query
 from livedex_indexing.query.message_names import names_in_message
 from livedex_indexing.query.typed_name import continues_word, name_inside, typed_name
 
-_Parts = Sequence[str]  # what is between the blanks
 COMPARED: Final = 10_000  # parts: 3 ms; beyond, a text repeats the beginning of what was typed again and again
+
+
+class _Wording:
+    """What was typed, in its ``parts`` between the blanks."""
+
+    def __init__(self, parts: Sequence[str]) -> None:
+        self.parts = parts
+        self.lowered = [_lower(part) for part in parts]
+        self.longest = max(self.lowered, key=len)
+        self.is_any_case = len(parts) == 1 and parts[0].isalpha() and parts[0].islower()
 
 
 class TypedSpan:
@@ -25,24 +34,23 @@ class TypedSpan:
         names = (typed_name(text), name_inside(text), *names_in_message(text))
         name = next((name.name for name in names if name is not None and not name.is_words), "")
         wordings = [wording.split() for wording in dict.fromkeys((text, *query.phrases, query.text, name))]
-        self._wordings = [parts for parts in wordings if parts]
+        self._wordings = [_Wording(parts) for parts in wordings if parts]  # lowered once, not for each hit
         self._unfinished = query.unfinished
 
     def find(self, text: str) -> tuple[int, int] | None:
         """Return the first place of a wording in its case, else in any case, as of a lower-case word; None if there is
         none."""
         low = _lower(text)
-        for parts in self._wordings:
-            found = self._find(text, low, parts)
+        for wording in self._wordings:
+            found = self._find(text, low, wording)
             if found is not None:
                 return found
         return None
 
-    def _find(self, text: str, low: str, parts: _Parts) -> tuple[int, int] | None:
-        lowered = [_lower(part) for part in parts]
-        if max(lowered, key=len) not in low:
+    def _find(self, text: str, low: str, wording: _Wording) -> tuple[int, int] | None:
+        lowered = wording.lowered
+        if wording.longest not in low:
             return None
-        is_any_case = len(parts) == 1 and parts[0].isalpha() and parts[0].islower()
         in_other_case: tuple[int, int] | None = None
         left = COMPARED
         at = low.find(lowered[0])
@@ -50,7 +58,7 @@ class TypedSpan:
             end, compared = _end_of(low, at, lowered)
             left -= compared
             if end and not self._is_piece(text, at, end):
-                if is_any_case or text[at:end].split() == parts:
+                if wording.is_any_case or text[at:end].split() == wording.parts:
                     return at, end
                 in_other_case = in_other_case or (at, end)
             at = low.find(lowered[0], at + 1)
@@ -70,7 +78,7 @@ def _lower(text: str) -> str:
     )
 
 
-def _end_of(text: str, at: int, parts: _Parts) -> tuple[int, int]:
+def _end_of(text: str, at: int, parts: Sequence[str]) -> tuple[int, int]:
     """Return where the parts end that begin at a place, with any blanks between them, 0 if they are not there; and how
     many were compared."""
     end = at + len(parts[0])
