@@ -210,7 +210,7 @@ DEFECTS: tuple[Defect, ...] = (
     Defect(
         "memory-lacks-for-a-row",
         "a row of the index for which memory lacks ends the daemon",
-        "livedex_indexing/store/database.py",
+        "livedex_indexing/text/json_bytes.py",
         (("    _encoder.encode_into(value, encoded)", "    encoded += _encoder.encode(value)"),),
         "tests/system/test_little_memory.py::test_no_encoding_ends_the_process",
     ),

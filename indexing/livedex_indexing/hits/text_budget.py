@@ -13,10 +13,9 @@ from typing import Final
 import msgspec
 
 from livedex_indexing.hits.hit import Hit
+from livedex_indexing.text.json_bytes import json_bytes
 
 ANSWER_BYTES: Final = 12 << 20  # the peak while it is encoded is about five times as much
-
-_encoder: Final = msgspec.json.Encoder()
 
 
 class TextBudget:
@@ -54,10 +53,8 @@ class TextBudget:
 def _size(hit: Hit) -> int:
     """Return the bytes that a hit takes: on the wire, or its text in memory if that is more (a single emoji makes each
     character of a text take four bytes)."""
-    encoded = bytearray()
     try:
-        _encoder.encode_into(hit, encoded)  # ``encode`` ends the process where memory lacks (msgspec 0.22)
-        wire = len(encoded)
+        wire = len(json_bytes(hit))
     except UnicodeEncodeError:  # half of a surrogate pair, from an escape in frontmatter
         wire = len(json.dumps(msgspec.to_builtins(hit)))
     texts = (hit.snippet, hit.context_before, hit.context_after)
