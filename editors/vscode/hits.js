@@ -16,10 +16,17 @@ function columnOf(hit, line = undefined) {
   return Buffer.from(text).subarray(0, hit.column - 1).toString().length
 }
 
-/** The length of a hit's first match in code units, as far as its line goes; 0 if it has none. */
+/** The first match in the hit's line, else the first of all; an empty one if there is none. */
+function markedIn(hit) {
+  const ahead = hit.line - hit.snippet_line
+  const letters = Array.from(hit.snippet)
+  const isInLine = ([start]) => letters.slice(0, start).filter((letter) => letter === '\n').length === ahead
+  return hit.highlights.find(isInLine) ?? hit.highlights[0] ?? [0, 0]
+}
+
+/** The length of that match in code units, as far as its line goes; 0 if it has none. */
 function matchLength(hit) {
-  if (hit.highlights.length === 0) return 0
-  const [start, end] = hit.highlights[0]
+  const [start, end] = markedIn(hit)
   const match = Array.from(hit.snippet).slice(start, end).join('')
   return match.split(/\r?\n/, 1)[0].length
 }
@@ -33,9 +40,9 @@ function label(hit) {
   return plain(start > indent ? `…${text}` : text) || plain(hit.relative_path)
 }
 
-/** Where the first match begins in the hit's `text`, which may be only the part of a line that the snippet has. */
+/** Where that match begins in the hit's `text`, which may be only the part of a line that the snippet has. */
 function matchIndex(hit) {
-  const before = Array.from(hit.snippet).slice(0, hit.highlights[0]?.[0] ?? 0).join('')
+  const before = Array.from(hit.snippet).slice(0, markedIn(hit)[0]).join('')
   const start = before.lastIndexOf('\n') + 1
   const isPart = hit.snippet.startsWith(hit.text, start)
   return isPart ? before.length - start : columnOf(hit)

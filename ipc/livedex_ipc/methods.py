@@ -147,7 +147,7 @@ HIT = (
     Field("snippet_line", "integer", "line at which the snippet begins"),
     Field("snippet_byte", "integer", "byte at which the snippet begins"),
     Field("highlights", "array", "[start, end) code point offsets into the snippet"),
-    Field("line", "integer", "line of the first match, or of the snippet's start"),
+    Field("line", "integer", "line of the query as typed, else of the first match or the snippet's start"),
     Field("column", "integer", "its column, 1-based, in bytes of UTF-8"),
     Field("text", "string", "that line; of one over 2,000 characters the part in the snippet"),
     Field("content_hash", "string", "hex BLAKE2b-128 of the file's bytes"),

@@ -43,9 +43,9 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``path`` is absolute, ``relative_path`` relative to ``root``; all three are text, with replacement characters where
     the bytes are not UTF-8. ``path_b64`` then holds the bytes of the path in base64, otherwise None. Lines and columns
     are 1-based, ``end_line`` is inclusive; bytes are half-open offsets into the file. ``highlights`` are half-open
-    offsets into ``snippet`` in code points. ``line``, ``column`` (in bytes of UTF-8) and ``text`` are those of the line
-    with the first match, or else of the snippet's start. ``content_hash`` is the hex BLAKE2b-128 of the file's bytes,
-    ``modified_at`` an RFC 3339 time.
+    offsets into ``snippet`` in code points. ``line``, ``column`` (in bytes of UTF-8) and ``text`` are those of the
+    place of the query as it was typed, else of the first match, else of the snippet's start. ``content_hash`` is the
+    hex BLAKE2b-128 of the file's bytes, ``modified_at`` an RFC 3339 time.
 
     ``also_at`` (at most 20 absolute paths) and ``also_at_total`` are None if no other file has the same content.
     ``also_at_b64`` has the ``path_b64`` of each path in ``also_at``; it is None if all of them are UTF-8.

@@ -58,13 +58,13 @@ def _kind(hit: HitFields) -> int:
 
 
 def _start(hit: HitFields, encoding: Encoding) -> int:
-    """Return where the first match begins in its line.
+    """Return where the hit's place is in its line.
 
     Of a very long line, ``text`` is the part in the snippet: each byte before it counts as a unit of the client, which
     is right where the line is ASCII.
     """
     text = hit["text"].encode("utf-8", "replace")
-    first = hit["highlights"][0][0] if hit["highlights"] else 0
+    first = _marked(hit)[0]
     shown = hit["snippet"][:first].rpartition("\n")[2].encode("utf-8", "replace")
     hidden = hit["column"] - 1 - len(shown)
     if hidden <= len(text) and text[hidden:].startswith(shown + _match(hit).encode("utf-8", "replace")):
@@ -73,11 +73,16 @@ def _start(hit: HitFields, encoding: Encoding) -> int:
 
 
 def _match(hit: HitFields) -> str:
-    """Return the text of the first match, as far as its line goes; empty if the hit has none."""
-    if not hit["highlights"]:
-        return ""
-    start, end = hit["highlights"][0]
+    """Return the text of the first match in the hit's line, as far as that goes; empty if the hit has none."""
+    start, end = _marked(hit)
     return hit["snippet"][start:end].split("\n", 1)[0]
+
+
+def _marked(hit: HitFields) -> Sequence[int]:
+    """Return the first highlight in the hit's line, else the first of all; an empty one if there is none."""
+    ahead = hit["line"] - hit["snippet_line"]
+    in_line = (span for span in hit["highlights"] if hit["snippet"].count("\n", 0, span[0]) == ahead)
+    return next(in_line, hit["highlights"][0] if hit["highlights"] else (0, 0))
 
 
 def _units(text: bytes, encoding: Encoding) -> int:

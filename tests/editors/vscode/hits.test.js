@@ -37,6 +37,14 @@ test('a match is as long as its code units, and ends with its line', () => {
   assert.equal(matchLength({ snippet: 'a', highlights: [] }), 0)
 })
 
+test('a match is that of the line to which a hit points', () => {
+  const snippet = 'a 😀 lease\n#define lease_max 3\n'
+  const highlights = [[4, 9], [18, 27]]
+  const hit = { snippet, highlights, snippet_line: 4, line: 5, column: 1, text: '#define lease_max 3' }
+  assert.equal(matchLength(hit), 9)
+  assert.equal(matchLength({ ...hit, line: 4, column: 8, text: 'a 😀 lease' }), 5)
+})
+
 test('a label is the line without its indentation', () => {
   assert.equal(label(hitOf('\t  return lease  ', 'lease')), 'return lease')
 })

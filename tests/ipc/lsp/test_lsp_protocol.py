@@ -102,6 +102,7 @@ def hit(**fields: object) -> HitFields:
         "column": 9,
         "text": "\U0001f600 ä find me",
         "snippet": "\U0001f600 ä find me",
+        "snippet_line": 5,
         "highlights": [[4, 8]],
         **fields,
     }
@@ -132,6 +133,14 @@ def test_a_position_in_a_line_of_which_only_a_part_is_known(encoding: Encoding, 
     part = {"text": f"{ahead}find me", "snippet": f"before\n{ahead}find me", "highlights": [[at, at + 4]]}
     (found,) = symbols([hit(column=9_006, **part)], encoding)
     assert cast(Any, found)["location"]["range"]["start"]["character"] == start
+
+
+def test_a_range_ends_with_the_match_of_its_own_line() -> None:
+    snippet = "the lease\ndéfine lease_max 3\n"
+    line = {"snippet": snippet, "snippet_line": 4, "highlights": [[4, 9], [17, 26]]}
+    (found,) = symbols([hit(**line, line=5, column=9, text="défine lease_max 3")], "utf-16")
+    span = found["location"]["range"]  # type: ignore[index]
+    assert (span["start"], span["end"]) == ({"line": 4, "character": 7}, {"line": 4, "character": 16})
 
 
 def test_a_definition_is_named_by_its_line_in_its_symbol() -> None:
