@@ -277,4 +277,16 @@ DEFECTS = (
         ),
         "tests/system/test_watchdog.py::test_a_supervisor_that_does_not_read_delays_no_client",
     ),
+    Defect(
+        "answer-kept-by-its-future",
+        "the daemon keeps each answer until a garbage collection: 35 MiB after long lists",
+        "livedex_daemon/answer/reader_threads.py",
+        (
+            (
+                "lambda done: on_loop(loop, lambda: self._finish(read, done))",
+                "lambda _: on_loop(loop, lambda: self._finish(read, ended))",
+            ),
+        ),
+        "tests/daemon/answer/test_reader_threads.py::test_an_answer_is_freed_without_a_garbage_collection",
+    ),
 )

@@ -117,7 +117,8 @@ class ReaderThreads:
             read.result.set_exception(error)
             return
         self._running.add(read)
-        ended.add_done_callback(lambda _: on_loop(loop, lambda: self._finish(read, ended))())
+        # A future keeps its callbacks: one that referred to it would keep the answer until a garbage collection.
+        ended.add_done_callback(lambda done: on_loop(loop, lambda: self._finish(read, done))())
         read.check = loop.call_later(self._long_s + _MARGIN_S, self._start_waiting)
 
     def _finish(self, read: _Read, ended: Future[Any]) -> None:

@@ -64,11 +64,18 @@ _COPIES_OF = f"""SELECT d.content_id, {COPY} FROM {OF_CONTENT}
 _COPIES = f"SELECT {COPY} FROM files d WHERE d.content_id = ? AND {{}} ORDER BY length(d.folder) + length(d.name), d.id"
 
 
-class _Found(NamedTuple):
-    """A page's places, whether more follow, and the rows to build their hits from."""
+class _Page(NamedTuple):
+    """Whether ``more`` places follow; ``added`` returns the hits of all pages that may have no word of the query."""
 
-    page: list[Placed]
+    places: list[Placed]
     more: bool
+    added: Callable[[], Collection[int]] = tuple
+
+
+class _Found(NamedTuple):
+    """A page, and the rows to build its hits from."""
+
+    page: _Page
     rows: Rows
 
 
@@ -103,7 +110,6 @@ class WordSearch:
         self._reached = 0  # places of the page that were processed
         self._facets: Facets | None = None
         self._total: TotalFields | None = None
-        self._added: Callable[[], Collection[int]] = tuple  # hits that may have no word of the query
         self._omitted: int | None = None
 
     def answer(self) -> SearchAnswer:
@@ -113,7 +119,7 @@ class WordSearch:
             generation = run.generation()
             self._counts = self._counts_of(generation)
             try:
-                compiled, (page, more, rows) = self._read_and_find()
+                compiled, ((page, more, _), rows) = self._read_and_find()
             except DeadlinePassed:
                 warnings = [*([CUT_WARNING] if self._cut else []), LATE_WARNING]
                 return SearchAnswer([], None, generation, self._meaning.mode, warnings, run.live.stale)
@@ -221,18 +227,17 @@ class WordSearch:
         filters = build_filters(reader, self._query, self._run.roots, excluded)
         resolved = resolve_filters(reader, filters, self._counts.generation, sum(term.rows for term in compiled.any_of))
         file_filter = build_file_filter(reader, compiled, resolved)
-        page: list[Placed] = []
-        more = False
+        page = _Page([], False)
         if compiled.textual or not self._query.has_text:
             check = self._phrase_check(compiled, file_filter)
-            page, more = self._page(compiled, file_filter, check)
-            self._count(compiled, file_filter, check)
+            page = self._page(compiled, file_filter, check)
+            self._count(compiled, file_filter, check, page)
         else:
             self._facets = {name: {} for name in request.facets} if request.facets else None
             self._total = {"hits": 0, "files": 0} if request.total else None
         counted = [term for term in compiled.any_of if term.rows] if request.group == "file" else []
         with reader.without_deadline():
-            return _Found(page, more, read_rows(reader, page, file_filter.resolved, counted))
+            return _Found(page, read_rows(reader, page.places, file_filter.resolved, counted))
 
     def _is_pasted(self) -> bool:
         """Whether a file has the whole text of the query as it was typed: then its dashes are part of it."""
@@ -261,14 +266,14 @@ class WordSearch:
     def _without_words(self, phrases: Iterable[str]) -> list[str]:
         return [text for text in phrases if not self._reader.tokens(text)]
 
-    def _count(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck) -> None:
+    def _count(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck, page: _Page) -> None:
         """Count the facets and the hits: all of them, or none if the time runs out, since a part would be wrong."""
         request = self._run.request
         if not (request.facets or request.total) or self._meaning.mode == "semantic":
             return
         try:
             has_phrases = None if check.trivial else check.matches
-            counter = MatchCounter(self._reader, compiled, file_filter, has_phrases, self._added())
+            counter = MatchCounter(self._reader, compiled, file_filter, has_phrases, page.added())
             if request.total:
                 self._total = counter.total(by_file=request.group == "file")
             if request.facets:
@@ -276,7 +281,7 @@ class WordSearch:
         except DeadlinePassed:
             self._late |= bool(request.facets)
 
-    def _foreign_page(self, resolved: ResolvedFilters, check: PhraseCheck) -> tuple[list[Placed], bool] | None:
+    def _foreign_page(self, resolved: ResolvedFilters, check: PhraseCheck) -> _Page | None:
         """Return the page as the backend orders it; None if the index must: there is no backend, or it is lost, or does
         not have the vectors that alone count, or the query has no words or names a line."""
         run, request = self._run, self._run.request
@@ -292,10 +297,9 @@ class WordSearch:
             return None
         self._firsts, self._is_foreign = found[:FIRST], True
         end = request.offset + request.limit
-        return found[request.offset : end], len(found) > end
+        return _Page(found[request.offset : end], len(found) > end)
 
-    def _page(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck) -> tuple[list[Placed], bool]:
-        """Return the places of the page, and whether more follow."""
+    def _page(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck) -> _Page:
         foreign = self._foreign_page(file_filter.resolved, check)
         if foreign is not None:
             return foreign
@@ -329,16 +333,14 @@ class WordSearch:
                     self._firsts.append(hit)
                 more = number >= request.offset + request.limit
                 if more and number >= FIRST:
-                    return page, True
+                    break
                 if number >= request.offset and not more:
                     page.append(hit)
         except DeadlinePassed:
             self._late = True
-        finally:
-            first = partial(first_chunks_of, self._reader, results.named, file_filter.resolved)
-            self._added = lambda: results.added.union(first())
         self._late |= results.late
-        return page, more
+        first = partial(first_chunks_of, self._reader, results.named, file_filter.resolved)
+        return _Page(page, more, lambda: results.added.union(first()))
 
     def _serve(self, page: list[Placed], rows: Rows, compiled: CompiledQuery) -> list[Hit]:
         phrases = [WrittenPhrase(text, self._reader.words) for text in self._query.phrases]

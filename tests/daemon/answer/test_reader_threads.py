@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -178,3 +180,20 @@ def test_the_daemons_state_waits_for_no_read() -> None:
         await asyncio.gather(*reads)
 
     run(main, long_s=NEVER_S)
+
+
+def test_an_answer_is_freed_without_a_garbage_collection() -> None:
+    class Answer:
+        pass
+
+    async def main(world: World) -> None:
+        answer = await world.threads.run(Client(), time.monotonic() + NEVER_S, Answer)
+        kept = weakref.ref(answer)
+        del answer
+        await world.until(lambda: kept() is None)
+
+    gc.disable()
+    try:
+        run(main, long_s=NEVER_S)
+    finally:
+        gc.enable()
