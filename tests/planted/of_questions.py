@@ -272,7 +272,7 @@ DEFECTS = (
         "total-without-names",
         "the total lacks the hits that only the name in a query brought, and says less than the pages have",
         "livedex_indexing/search/word_search.py",
-        (("file_filter, has_phrases, self._added())", "file_filter, has_phrases)"),),
+        (("file_filter, has_phrases, page.added())", "file_filter, has_phrases)"),),
         "tests/indexing/search/test_names_as_typed.py::test_the_total_has_the_chunks_that_only_a_name_brought",
     ),
     Defect(
