@@ -1,7 +1,8 @@
 """Ends the process on a signal, in time, whatever hangs: a disk, a search, a chunk worker, the event loop itself.
 
-Invariant: a signal is noticed while the event loop hangs. Once a stop has begun, the process ends within ``LIMIT_S``.
-Only what a crash may also interrupt is cut off: the index survives it.
+Invariant: a signal is noticed while the event loop hangs. Once a stop has begun, the process ends within ``LIMIT_S``,
+also where memory and threads are lacking: the threads that this takes run from the start. Only what a crash may also
+interrupt is cut off: the index survives it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
@@ -23,17 +25,22 @@ log = logging.getLogger(__name__)
 
 LIMIT_S = 4.5  # 5 s are promised
 KILL_AFTER_S = 0.4  # the interpreter itself ends the process this much later, without any Python code
+ALARM_AFTER_S = 0.05  # and the kernel this much after that
+TRIES = 10  # of an action that lacks memory
+PAUSE_S = 0.05  # between two of them
 
 Action = Callable[[], object]
 
 
 def end_process(code: int) -> NoReturn:
     """End the process at once: Python's own exit joins every executor's threads, and one of them may hang."""
-    child_starter.kill_all()
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or never there
-            stream.flush()
-    os._exit(code)
+    try:
+        child_starter.kill_all()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or never there
+                stream.flush()
+    finally:  # memory may be lacking
+        os._exit(code)
 
 
 class SignalThread:
@@ -41,13 +48,14 @@ class SignalThread:
 
     def __init__(self, actions: Mapping[signal.Signals, Action]) -> None:
         """Call it on the main thread, which alone may choose what signals do."""
-        self._actions = actions
+        self._actions = {int(number): action for number, action in actions.items()}
         self._received, self._written = socket.socketpair()
         self._written.setblocking(False)
         # The interpreter writes the number of each signal to this socket from its C handler, whichever thread runs.
         signal.set_wakeup_fd(self._written.fileno(), warn_on_full_buffer=False)
         for number in actions:
             signal.signal(number, _ignore)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # whoever started us may have had it ignored
         threading.Thread(target=self._run, name="signals", daemon=True).start()
 
     def close(self) -> None:
@@ -56,27 +64,43 @@ class SignalThread:
         self._written.close()
 
     def _run(self) -> None:
+        number = bytearray(1)  # so that to receive one takes no memory
         with self._received:
-            while data := self._received.recv(16):
-                for number in data:
-                    self._act(number)
+            while self._received.recv_into(number):
+                self._act(number[0])
 
     def _act(self, number: int) -> None:
-        action = next((action for known, action in self._actions.items() if known == number), None)
-        try:
-            if action is not None:
+        action = self._actions.get(number, _nothing)
+        for _ in range(TRIES):
+            try:
                 action()
-        except Exception:
-            log.exception("signal_failed")
+                return
+            except MemoryError:
+                time.sleep(PAUSE_S)
+            except Exception:
+                with contextlib.suppress(MemoryError):
+                    log.exception("signal_failed")
+                return
 
 
 def _ignore(_number: int, _frame: object) -> None:
     """A handler that exists, so that the signal does not end the process: the thread acts on it."""
 
 
+def _nothing() -> None:
+    """For a signal on which nobody acts."""
+
+
 def _end_without_python(seconds: float) -> None:
-    """Have a thread of the interpreter, which needs no Python code, write all stacks to stderr and end the process."""
-    faulthandler.dump_traceback_later(seconds, exit=True, file=2)
+    """Have a thread of the interpreter, which needs no Python code, write all stacks to stderr and end the process.
+
+    Where there is no memory for that thread, the kernel's alarm ends the process.
+    """
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds + ALARM_AFTER_S)
+    finally:
+        with contextlib.suppress(RuntimeError, MemoryError):
+            faulthandler.dump_traceback_later(seconds, exit=True, file=2)
 
 
 class StopDeadline:
@@ -98,27 +122,35 @@ class StopDeadline:
         self._stop = stop
         self._last = last
         self._limit_s = limit_s
+        self._backstop_s = limit_s + KILL_AFTER_S
         self._end = end
         self._backstop = backstop
-        self._lock = threading.Lock()
-        self._timer: threading.Timer | None = None
+        self._has_begun = threading.Lock()  # locked for good by the first call
+        self._counting = threading.Lock()  # locked until then
+        self._counting.acquire()
+        threading.Thread(target=self._count, name="deadline", daemon=True).start()
 
     def begin(self) -> None:
-        """Begin the stop; a second call does nothing."""
-        with self._lock:
-            if self._timer is not None:
-                return
-            timer = self._timer = threading.Timer(self._limit_s, self._force)
-            timer.daemon = True
-        timer.start()
-        self._backstop(self._limit_s + KILL_AFTER_S)
-        self._stop()
+        """Begin the stop; a second call does nothing. Where memory is lacking, the deadline holds all the same."""
+        if not self._has_begun.acquire(blocking=False):
+            return
+        try:
+            self._backstop(self._backstop_s)
+        finally:
+            self._counting.release()
+            self._stop()
+
+    def _count(self) -> None:
+        self._counting.acquire()
+        time.sleep(self._limit_s)
+        self._force()
 
     def _force(self) -> None:
         try:
             log.error("daemon_stop_forced", extra={"threads": sorted(thread.name for thread in threading.enumerate())})
             self._last()
         except Exception:
-            log.exception("daemon_stop_failed")
+            with contextlib.suppress(MemoryError):
+                log.exception("daemon_stop_failed")
         finally:
             self._end(0)

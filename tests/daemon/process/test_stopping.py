@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -69,3 +72,63 @@ def test_a_stop_that_takes_too_long_is_cut_off_once() -> None:
     deadline.begin()
     assert ending.ended.wait(10)
     assert ending.done == [pytest.approx(0.41), "stop", "last", 0]
+
+
+def test_a_stop_needs_no_new_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    ending = Ending()
+    deadline = ending.deadline(0.01)
+
+    def refuse(*_arguments: object, **_options: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.setattr(faulthandler, "dump_traceback_later", refuse)
+    deadline.begin()
+    assert ending.ended.wait(10)
+    assert ending.done == [pytest.approx(0.41), "stop", "last", 0]
+
+
+def test_what_lacks_memory_is_done_again(as_before: None) -> None:
+    tries: list[int] = []
+    done = threading.Event()
+
+    def act() -> None:
+        tries.append(1)
+        if len(tries) < 3:
+            raise MemoryError
+        done.set()
+
+    signals = SignalThread({signal.SIGUSR1: act})
+    try:
+        os.kill(os.getpid(), signal.SIGUSR1)
+        assert done.wait(10)
+    finally:
+        signals.close()
+
+
+ALARM = """
+import faulthandler
+from livedex_daemon.process.stopping import _end_without_python
+def refuse(*arguments, **options):
+    raise RuntimeError("unable to start watchdog thread")
+faulthandler.dump_traceback_later = refuse
+_end_without_python(0.01)
+while True:
+    pass
+"""
+
+
+def test_the_kernel_ends_what_no_thread_can_end() -> None:
+    assert subprocess.run([sys.executable, "-c", ALARM], check=False, timeout=60).returncode == -signal.SIGALRM
+
+
+HANGING = """
+import concurrent.futures, threading
+from livedex_daemon.process.stopping import end_process
+concurrent.futures.ThreadPoolExecutor(1).submit(threading.Event().wait)
+end_process(3)
+"""
+
+
+def test_the_end_joins_no_thread() -> None:
+    assert subprocess.run([sys.executable, "-c", HANGING], check=False, timeout=20).returncode == 3
