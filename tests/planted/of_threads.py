@@ -17,20 +17,16 @@ DEFECTS = (
         "the process ends as Python's own exit does, which joins threads that hang",
         "livedex_daemon/process/stopping.py",
         (("    os._exit(code)", "    sys.exit(code)"),),
-        f"{SHUTDOWN}::test_a_child_whose_start_hangs",
-        (
-            (
-                "livedex_daemon/process/stopping.py",
-                "        self._backstop(self._limit_s + KILL_AFTER_S)",
-                "        pass",
-            ),
-        ),
+        "tests/daemon/process/test_stopping.py::test_the_end_joins_no_thread",
     ),
     Defect(
         "signal-on-the-loop",
         "a signal is acted on by the event loop alone, which may hang",
         "livedex_daemon/process/stopping.py",
-        (("        timer.start()\n        self._backstop(self._limit_s + KILL_AFTER_S)\n", ""),),
+        (
+            ("            self._backstop(self._backstop_s)\n", "            pass\n"),
+            ("            self._counting.release()\n", ""),
+        ),
         f"{SHUTDOWN}::test_a_loop_that_hangs",
     ),
     Defect(
@@ -47,8 +43,8 @@ DEFECTS = (
         (
             (
                 "livedex_daemon/process/stopping.py",
-                "        timer.start()\n        self._backstop(self._limit_s + KILL_AFTER_S)\n",
-                "",
+                "            self._backstop(self._backstop_s)\n        finally:\n            self._counting.release()\n",
+                "            pass\n        finally:\n",
             ),
         ),
     ),
@@ -107,9 +103,30 @@ DEFECTS = (
     Defect(
         "refused-though-threads-are-there",
         "where no further thread starts, work is refused although threads are there to do it",
-        "livedex_daemon/process/lasting_threads.py",
+        "livedex_ipc/lasting_threads.py",
         (("            if not self._threads:\n", "            if True:\n"),),
-        "tests/daemon/process/test_lasting_threads.py::test_one_thread_does_the_work_of_all",
+        "tests/ipc/test_lasting_threads.py::test_one_thread_does_the_work_of_all",
+    ),
+    Defect(
+        "thread-that-cannot-begin-is-awaited",
+        "a thread that lacks the memory for its first step is awaited for ever by the one that started it",
+        "livedex_ipc/thread_start.py",
+        (("        if _has_ended(lives()) and not", "        if False and not"),),
+        "tests/ipc/test_thread_start.py::test_one_that_lacks_memory_to_begin_is_an_error",
+    ),
+    Defect(
+        "stop-starts-a-thread",
+        "a daemon that lacks memory for one more thread cannot be stopped",
+        "livedex_daemon/process/stopping.py",
+        (
+            ('        threading.Thread(target=self._count, name="deadline", daemon=True).start()\n', ""),
+            (
+                "            self._counting.release()\n",
+                "            self._counting.release()\n"
+                '            threading.Thread(target=self._count, name="deadline", daemon=True).start()\n',
+            ),
+        ),
+        "tests/daemon/process/test_stopping.py::test_a_stop_needs_no_new_thread",
     ),
     Defect(
         "refused-read-keeps-its-place",

@@ -19,9 +19,9 @@ from livedex_daemon.exchange.exchange_store import Exchange
 from livedex_daemon.exchange.log_watch import RECHECK_S, LogWatch
 from livedex_daemon.precious.precious_database import BUSY_S, DatabaseDamaged, DatabaseUnusable
 from livedex_daemon.process import tick
-from livedex_daemon.process.lasting_threads import LastingThreads
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.file_stamp import Stamp, file_stamp
+from livedex_ipc.lasting_threads import LastingThreads
 
 TIDY_EVERY_S: Final = 600.0
 LOOK_S: Final = 0.5  # for a lock, in a look that nobody asked for: others wait behind it

@@ -18,7 +18,6 @@ from livedex_daemon.knowledge.agent_memory import AgentMemory, NewEntry
 from livedex_daemon.knowledge.knowledge_store import KnowledgeStore
 from livedex_daemon.knowledge.plugin_memory import PluginMemory
 from livedex_daemon.plugin_host.plugin_host import PluginHost
-from livedex_daemon.process.lasting_threads import LastingThreads
 from livedex_indexing.plugins import KNOWLEDGE_STORE, PluginUnavailable
 from livedex_indexing.search.meaning import EMBED_S
 from livedex_ipc.errors import InvalidParams, Unavailable
@@ -31,6 +30,7 @@ from livedex_ipc.knowledge_results import (
     HotResult,
     KnowledgeStatsResult,
 )
+from livedex_ipc.lasting_threads import LastingThreads
 from livedex_ipc.request_params import (
     KnowledgeAddParams,
     KnowledgeDeleteParams,

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeVar
 
-from livedex_daemon.process.lasting_threads import LastingThreads
 from livedex_indexing.disk.mounts import mount_point
 from livedex_indexing.disk.real_path import real_path
 from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.path_text import display_path
 from livedex_ipc.errors import Unavailable
+from livedex_ipc.lasting_threads import LastingThreads
 
 THREADS: Final = 16
 PER_MOUNT: Final = 2

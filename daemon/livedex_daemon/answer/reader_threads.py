@@ -14,8 +14,8 @@ from concurrent.futures import Future
 from typing import Any, Final, Protocol, TypeVar
 
 from livedex_daemon.process.event_loop import on_loop
-from livedex_daemon.process.lasting_threads import LastingThreads
 from livedex_ipc.errors import Unavailable
+from livedex_ipc.lasting_threads import LastingThreads
 
 PER_CLIENT: Final = 2
 PLACES: Final = 4  # reads that have just begun: with more, each would only be slower

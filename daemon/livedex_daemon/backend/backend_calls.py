@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from livedex_indexing.plugins import Backend, PluginUnavailable
 from livedex_indexing.plugins.registry import described
+from livedex_ipc import thread_start
 
 T = TypeVar("T")
 
@@ -38,7 +39,7 @@ class BackendCalls:
         self._jobs: queue.SimpleQueue[tuple[Callable[[], object], Future[object]] | None] = queue.SimpleQueue()
         self._backend: Backend | None = None
         self._thread = threading.Thread(target=self._run, name=f"backend {name}", daemon=True)
-        self._thread.start()
+        thread_start.start(self._thread)
 
     @property
     def ended(self) -> bool:

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from typing import Final
 
-from livedex_daemon.process.lasting_threads import LastingThreads
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.embeddings.vector_check import checked
 from livedex_indexing.plugins import Embedder
 from livedex_indexing.plugins.registry import described
 from livedex_ipc.errors import Unavailable
+from livedex_ipc.lasting_threads import LastingThreads
 
 REST_S: Final = 5.0  # after a failure
 _KEPT: Final = 256  # vectors of queries

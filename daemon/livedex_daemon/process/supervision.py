@@ -13,6 +13,10 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from livedex_ipc import thread_start
+from livedex_ipc.errors import Unavailable
+from livedex_ipc.lasting_threads import NO_THREAD
+
 log = logging.getLogger(__name__)
 
 PAUSE_S = 1.0  # before a part that failed starts again
@@ -77,7 +81,11 @@ class SupervisedThread:
         return self._failures.recent()
 
     def start(self) -> None:
-        self._thread.start()
+        """Start it. Raise Unavailable if the system starts no more threads."""
+        try:
+            thread_start.start(self._thread)
+        except RuntimeError as error:
+            raise Unavailable(NO_THREAD) from error
 
     def is_alive(self) -> bool:
         return self._thread.is_alive()

@@ -10,17 +10,18 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
 from livedex_daemon.config.settings import Config
+from livedex_daemon.process.daemon_thread import in_daemon_thread
 from livedex_daemon.process.supervision import SupervisedTask
 from livedex_daemon.process.tick import tick
 from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.root_table import Root, Roots
+from livedex_ipc.errors import Unavailable
 
 if TYPE_CHECKING:
     from livedex_daemon.upkeep.timed_jobs import TimedJobs
@@ -77,8 +78,8 @@ class Schedule:
         """Time the jobs from now on, each first when it would have been due if all had begun with the daemon."""
         due = self._began_at + min(LATER_S, *(seconds for seconds, _action in self._planned.values()))
         await asyncio.sleep(due - time.monotonic())
-        with suppress(RuntimeError), ThreadPoolExecutor(1, "jobs") as loader:  # meanwhile the loop answers
-            await asyncio.get_running_loop().run_in_executor(loader, import_module, "livedex_daemon.upkeep.timed_jobs")
+        with suppress(Unavailable):  # meanwhile the loop answers
+            await in_daemon_thread(lambda: import_module("livedex_daemon.upkeep.timed_jobs"), "jobs")
         # Where no thread can be started, the loop waits for the import.
         from livedex_daemon.upkeep.timed_jobs import TimedJobs
 

@@ -24,6 +24,7 @@ from livedex_daemon.watch.watched_folders import WatchedFolders
 from livedex_daemon.watch.watcher import Barrier, Sink
 from livedex_indexing import relpath
 from livedex_indexing.relpath import is_within
+from livedex_ipc import thread_start
 
 log = logging.getLogger(__name__)
 
@@ -105,7 +106,7 @@ class InotifyWatcher:
             self._close_cookies()
             raise
         try:
-            fd.start()
+            thread_start.start(fd)
         except RuntimeError as error:
             fd.release()
             self._close_cookies()

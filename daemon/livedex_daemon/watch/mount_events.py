@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 
 from livedex_indexing.disk.mounts import MOUNTINFO, Mount, mount_table
+from livedex_ipc import thread_start
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ class MountEvents:
             wake_end, stop_end = os.pipe()
             opened += (wake_end, stop_end)
             thread = threading.Thread(target=self._follow, args=(own, wake_end), name="mounts", daemon=True)
-            thread.start()
+            thread_start.start(thread)
         except (OSError, RuntimeError) as error:  # RuntimeError: no further thread
             for descriptor in opened:
                 os.close(descriptor)

@@ -18,6 +18,7 @@ from watchdog.observers.api import BaseObserver, ObservedWatch
 
 from livedex_daemon.watch.watcher import Barrier, Sink
 from livedex_indexing.relpath import is_below, relative
+from livedex_ipc import thread_start
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +123,7 @@ class ObserverWatcher:
             return False
         timer = threading.Timer(BARRIER_S, self._cookie_seen, [self._cookie_folder + b"/" + name])
         timer.daemon = True
-        timer.start()
+        thread_start.start(timer)
         return True
 
     def _cookie_seen(self, path: bytes) -> None:

@@ -15,7 +15,6 @@ from typing import Final, Literal, NamedTuple, TypedDict
 
 from livedex_daemon.exchange.exchange_store import Exchange
 from livedex_daemon.precious.precious_database import DatabaseBusy
-from livedex_daemon.process.lasting_threads import NO_THREAD
 from livedex_daemon.worker_host.claim_link import ClaimLink
 from livedex_daemon.worker_host.group_guard import GroupGuard
 from livedex_daemon.worker_host.orphans import MARK, end_orphans
@@ -24,6 +23,7 @@ from livedex_daemon.worker_host.plugin_process import PluginProcess, PluginRun, 
 from livedex_daemon.worker_host.wake_ups import WakeUps
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.exchange_results import ClaimFields, MessageFields
+from livedex_ipc.lasting_threads import NO_THREAD
 
 BUSY_PAUSE_S: Final = 1.0
 BEATS: Final = 3  # renewals of a lease in its time

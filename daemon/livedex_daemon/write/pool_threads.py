@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
+from livedex_ipc import thread_start
+
 log = logging.getLogger(__name__)
 
 Role = Literal["edits", "spare", "bulk"]
@@ -54,5 +56,5 @@ class PoolThreads:
 
     def _start(self, role: Role) -> None:
         thread = threading.Thread(target=self._run, args=(role,), name=role, daemon=True)
-        thread.start()
+        thread_start.start(thread)
         self._threads[thread] = role

@@ -17,10 +17,12 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple
 
-_thread: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix="starter")
+from livedex_ipc.errors import Unavailable
+from livedex_ipc.lasting_threads import LastingThreads
+
+_thread: Final = LastingThreads(1, "starter")
 _CALLED_LIKE_A_KEY: Final = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)\Z", re.IGNORECASE)
 _children: Final[weakref.WeakSet[subprocess.Popen[bytes]]] = weakref.WeakSet()
 
@@ -57,7 +59,7 @@ def start_child(arguments: list[str], environment: Mapping[str, str]) -> subproc
     """
     try:
         return _thread.submit(_start, arguments, environment).result()
-    except RuntimeError as error:
+    except (Unavailable, RuntimeError) as error:
         raise OSError(str(error)) from error
 
 

@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from typing import Any, Final
 
 from livedex_indexing.child import code_version
+from livedex_ipc import thread_start
 
 FRAME: Final = struct.Struct("<QQ")  # the number of a call, and the length of what follows
 SPARE: Final = 4  # threads that wait for a call
@@ -37,7 +38,7 @@ class Caller:
             self._idle -= has_thread
         if not has_thread:
             try:
-                threading.Thread(target=self._run, daemon=True).start()
+                thread_start.start(threading.Thread(target=self._run, daemon=True))
             except RuntimeError:  # the system starts no more threads
                 self._answer(number, OSError(errno.EAGAIN, os.strerror(errno.EAGAIN)), None)
                 return

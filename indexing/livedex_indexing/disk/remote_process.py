@@ -22,6 +22,7 @@ from typing import Any, Final, TypeVar
 from livedex_indexing.child import code_version
 from livedex_indexing.child.child_starter import start_child
 from livedex_indexing.disk.remote_child import read, write
+from livedex_ipc import thread_start
 
 START_S: Final = 60.0  # time for the imports of a child on a busy machine
 RETRY_S: Final = 1.0  # pause after a child that did not become ready
@@ -95,7 +96,7 @@ class _Child:
         self._waiting: dict[int, Future[Any]] = {}
         self._lock = threading.Lock()
         try:
-            threading.Thread(target=self._run, name="remote-answers", daemon=True).start()
+            thread_start.start(threading.Thread(target=self._run, name="remote-answers", daemon=True))
         except RuntimeError:
             self._close()
             raise _no_child() from None

@@ -18,6 +18,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
+from livedex_ipc import thread_start
 
 MOST_BYTES: Final = 256 << 20  # of an answer
 TRIES: Final = 3
@@ -55,7 +56,7 @@ class Gateway:
         connection = self._connection(max(0.05, deadline - time.monotonic()))
         ended = threading.Timer(max(0.05, deadline - time.monotonic()), _shut, (connection,))
         ended.daemon = True
-        ended.start()  # the timeout of a socket begins anew with each byte of a head that comes slowly
+        thread_start.start(ended)  # the timeout of a socket begins anew with each byte of a head that comes slowly
         try:
             self.bytes_sent += len(body)
             connection.request("POST", self._address.path.rstrip("/") + path, body, self._headers)

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TypeVar
 
 from livedex_indexing.plugins.registry import described
+from livedex_ipc import thread_start
 
 T = TypeVar("T")
 
@@ -83,7 +84,7 @@ def _begun(action: Callable[[], T], name: str) -> Future[T]:
         except BaseException as fault:
             future.set_exception(PluginEnds(described(fault)))
 
-    threading.Thread(target=run, name=name, daemon=True).start()
+    thread_start.start(threading.Thread(target=run, name=name, daemon=True))
     return future
 
 

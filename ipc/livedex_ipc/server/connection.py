@@ -255,7 +255,7 @@ class Connection(asyncio.Protocol):
 
     async def _parse_in_thread(self, body: bytes) -> None:
         result: Callable[[], Any] = lambda: framing.parse(body)  # noqa: E731
-        with suppress(RuntimeError):  # no thread can be started
+        with suppress(Unavailable):  # no thread can be started
             parsed = self._loop.run_in_executor(self._server.parser, framing.parse, body)
             await asyncio.wait([parsed])
             result = parsed.result

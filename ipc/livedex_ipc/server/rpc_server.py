@@ -9,9 +9,9 @@ import asyncio
 import os
 import socket
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 
 from livedex_ipc.errors import Unavailable
+from livedex_ipc.lasting_threads import LastingThreads
 from livedex_ipc.limits import Limits
 from livedex_ipc.method_types import Method
 from livedex_ipc.methods import METHODS
@@ -52,7 +52,7 @@ class Server:
         self.limits = limits
         self.uid = os.geteuid() if uid is None else uid
         self.closing = False
-        self.parser = ThreadPoolExecutor(1, "parser")  # starts its thread on first use
+        self.parser = LastingThreads(1, "parser")  # starts its thread on first use
         self.unfinished = UnfinishedRequests[Connection](limits.unfinished_bytes)
         self._connections: set[Connection] = set()
         self._refused: set[Connection] = set()

@@ -14,11 +14,12 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 
+from livedex_ipc import thread_start
 from livedex_ipc.errors import Unavailable
 
 NO_THREAD: Final = (
-    "the system starts no more threads: raise the limit of processes (`ulimit -u`, `TasksMax` of the service), "
-    "or end other programs"
+    "the system starts no more threads: raise the limit of processes (`ulimit -u`, `TasksMax` of the service) "
+    "or of memory, or end other programs"
 )
 
 P = ParamSpec("P")
@@ -64,7 +65,7 @@ class LastingThreads(Executor):
 
     def _start(self) -> None:
         try:
-            threading.Thread(target=self._run, name=self._name, daemon=True).start()
+            thread_start.start(threading.Thread(target=self._run, name=self._name, daemon=True))
         except RuntimeError as error:
             if not self._threads:
                 raise Unavailable(NO_THREAD) from error
@@ -103,6 +104,6 @@ class _Action(NamedTuple):
 def start_thread(run: Callable[[], Any], name: str) -> None:
     """Start a thread that the end of the process never joins. Raise Unavailable."""
     try:
-        threading.Thread(target=run, name=name, daemon=True).start()
+        thread_start.start(threading.Thread(target=run, name=name, daemon=True))
     except RuntimeError as error:
         raise Unavailable(NO_THREAD) from error

@@ -10,8 +10,8 @@ from concurrent.futures import CancelledError
 import pytest
 
 from livedex_daemon.process.daemon_thread import in_daemon_thread
-from livedex_daemon.process.lasting_threads import LastingThreads
 from livedex_ipc.errors import Unavailable
+from livedex_ipc.lasting_threads import LastingThreads
 
 WAIT_S = 10.0
 
