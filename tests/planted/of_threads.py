@@ -43,7 +43,8 @@ DEFECTS = (
         (
             (
                 "livedex_daemon/process/stopping.py",
-                "            self._backstop(self._backstop_s)\n        finally:\n            self._counting.release()\n",
+                "            self._backstop(self._backstop_s)\n        finally:\n"
+                "            self._counting.release()\n",
                 "            pass\n        finally:\n",
             ),
         ),
