@@ -76,6 +76,12 @@ def works_without_memory(daemon: Daemon, tree: Tree) -> None:
             client.call("search", {"query": "zebra", "limit": 100, "timeout_ms": 500})
 
 
+def assert_ends(daemon: Daemon) -> None:
+    assert daemon.process is not None
+    daemon.process.terminate()
+    daemon.process.wait(ENDS_S)
+
+
 @LINUX
 @pytest.mark.breaks_daemon
 @pytest.mark.parametrize("free", [1 << 20, 7 << 20])
@@ -85,8 +91,7 @@ def test_without_memory_it_ends_when_it_is_asked_to(free: int, start_daemon: Cal
         add_root(client, tree)
     limit_memory(daemon, free)
     works_without_memory(daemon, tree)
-    daemon.process.terminate()
-    daemon.process.wait(ENDS_S)
+    assert_ends(daemon)
 
 
 @LINUX
@@ -121,5 +126,4 @@ def test_threads_that_cannot_begin_hold_up_nothing(
         wait_until(lambda: client.call("search", {"query": "alpha", "timeout_ms": 1_000})["fresh"], 40)
         assert found(client, "alpha") == ["a.txt"]
         lacking.touch()
-        daemon.process.terminate()
-        daemon.process.wait(ENDS_S)
+        assert_ends(daemon)
