@@ -22,14 +22,15 @@ NO_FIRST_STEP = """
 import os, sys, threading
 
 if "livedex_daemon" in sys.orig_argv and "LACKING" in os.environ:
-    real = threading.Thread._bootstrap_inner
+    first_step = "_bootstrap_inner"
+    real = getattr(threading.Thread, first_step)
 
     def begin(thread):
         if os.path.exists(os.environ["LACKING"]):
             raise MemoryError
         real(thread)
 
-    threading.Thread._bootstrap_inner = begin
+    setattr(threading.Thread, first_step, begin)
 """
 ENCODED = """
 import resource

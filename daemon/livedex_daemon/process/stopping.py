@@ -91,7 +91,7 @@ def _nothing() -> None:
     """For a signal on which nobody acts."""
 
 
-def _end_without_python(seconds: float) -> None:
+def end_without_python(seconds: float) -> None:
     """Have a thread of the interpreter, which needs no Python code, write all stacks to stderr and end the process.
 
     Where there is no memory for that thread, the kernel's alarm ends the process.
@@ -113,7 +113,7 @@ class StopDeadline:
         limit_s: float = LIMIT_S,
         *,
         end: Callable[[int], object] = end_process,
-        backstop: Callable[[float], object] = _end_without_python,
+        backstop: Callable[[float], object] = end_without_python,
     ) -> None:
         """``stop`` begins the orderly stop; ``last`` runs right before a forced end.
 

@@ -108,11 +108,11 @@ def test_what_lacks_memory_is_done_again(as_before: None) -> None:
 
 ALARM = """
 import faulthandler
-from livedex_daemon.process.stopping import _end_without_python
+from livedex_daemon.process.stopping import end_without_python
 def refuse(*arguments, **options):
     raise RuntimeError("unable to start watchdog thread")
 faulthandler.dump_traceback_later = refuse
-_end_without_python(0.01)
+end_without_python(0.01)
 while True:
     pass
 """
