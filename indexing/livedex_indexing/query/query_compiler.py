@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from livedex_indexing.model import Query
 from livedex_indexing.query.query_parser import is_phrase, is_prefix
@@ -36,12 +36,21 @@ _OTHERS: Final = 8  # terms of other stems, or of names, that begin as a word do
 _MEMBER_ROWS: Final = 10_000  # chunks with a name whose definitions are looked up: FTS5 reads them all
 _BEGIN_WITH = "SELECT term FROM temp.written WHERE term >= ? AND term < ? LIMIT 200"
 
-# Returns the words that begin as the last word of a name and follow its other words in the index, the likeliest first.
-Continued = Callable[[str], Sequence[str]]
+
+class Names(Protocol):
+    """Names of the index: the words that begin as the last word of a name and follow its other words, the likeliest
+    first; and the names that have all parts of one."""
+
+    def continued(self, typed: str) -> Sequence[str]: ...
+    def alike(self, name: str) -> Collection[str]: ...
 
 
-def _none(_name: str) -> Sequence[str]:
-    return ()
+class _NoNames:
+    def continued(self, _typed: str) -> Sequence[str]:
+        return ()
+
+    def alike(self, _name: str) -> Collection[str]:
+        return ()
 
 
 class _Index(NamedTuple):
@@ -49,18 +58,23 @@ class _Index(NamedTuple):
 
     reader: Reader
     counts: WordCounts
-    continued: Continued
+    names: Callable[[], Names]
 
 
 def compile_query(
-    reader: Reader, query: Query, counts: WordCounts, continued: Continued = _none, *, fresh: bool = True
+    reader: Reader,
+    query: Query,
+    counts: WordCounts,
+    names: Callable[[], Names] = _NoNames,
+    *,
+    fresh: bool = True,
 ) -> CompiledQuery:
     """Compile a query against the index. Without ``fresh``, misspelt words may mean what they meant recently."""
     typed = query.text.split()
     unfinished = [typed.pop()] if query.unfinished and typed else []
     times = Counter(typed)
     words = list(times)
-    index = _Index(reader, counts, continued)
+    index = _Index(reader, counts, names)
     repair = Repair(reader, counts, lambda word: _whole(index, word), fresh=fresh)
     alone = len(words) + len(unfinished) == 1
     per_word = [_repeatedly(_terms_of(index, word, repair, alone=alone), times[word]) for word in words]
@@ -95,7 +109,7 @@ def compile_strict(reader: Reader, query: Query) -> CompiledQuery:
     Each word is one term and none is dropped for being one of many, so the meaning does not depend on the index.
     Stop words count only in a query without other words.
     """
-    index = _Index(reader, Uncounted(0), _none)
+    index = _Index(reader, Uncounted(0), _NoNames)
     terms = tuple(dict.fromkeys(_whole_terms(index, query.text.split())))
     phrases = tuple(_phrases(index, query.phrases))
     excluded, excluded_phrases = _excluded(query)
@@ -134,7 +148,7 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
     words the parts find more (.004 to .012 on the three sets of ranking.md), and neighbours count in the ranking
     anyway. A name with numbers or a single letter (``token17``, ``part_b``) is searched for as a whole only, since its
     other parts match many similar names: else in other conventions, or with its words corrected, or as the names that
-    it joins (``self.ext4_link``). A word with other signs (``call(x)``) is no name.
+    it joins (``self.ext4_link``), or as those with all its parts. A word with other signs (``call(x)``) is no name.
     """
     whole = _whole(index, word)
     if whole is None:
@@ -164,6 +178,8 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
                 return meant
         if has_serial:
             names = [] if indexed or joined else in_index(_whole_terms(index, joined_names(word)))
+            if not (indexed or joined or names):
+                names = in_index(_whole_terms(index, index.names().alike(word)))
             return [whole, *joined, *names]
     tokens = [
         [(text, term) for text in (piece, *parts) if (term := _whole(index, text)) is not None]
@@ -256,7 +272,7 @@ def _begun(index: _Index, word: str, whole: QueryTerm) -> list[QueryTerm]:
 def _names(index: _Index, word: str, begun: QueryTerm) -> list[QueryTerm]:
     """Return terms for the names that begin so, and for the paths, which are few enough to look for the beginning."""
     *before, last = begun.tokens
-    names = [name for name in index.continued(word) if name != last][:_OTHERS]
+    names = [name for name in index.names().continued(word) if name != last][:_OTHERS]
     paths_only = index._replace(counts=PathCounts(index.counts.generation, index.counts))
     found = [_whole(paths_only, word + "*"), *(_whole(index, "_".join((*before, name))) for name in names)]
     return in_index(found)

@@ -5,7 +5,7 @@ Invariant: the index only proposes chunks (it has stems and no case); the live f
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from livedex_indexing.query.filters import ResolvedFilters
@@ -32,9 +32,11 @@ from livedex_indexing.query.typed_name import (
 from livedex_indexing.rank.continued_names import find_continued
 from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
 from livedex_indexing.rank.heading_places import chunks_with_named, core
+from livedex_indexing.rank.alike_names import find_alike
 from livedex_indexing.rank.line_places import LinePlaces
 from livedex_indexing.rank.outline_probe import OutlineProbe
 from livedex_indexing.rank.piece_places import ROWS_READ, chunks_with_row, having_pieces
+from livedex_indexing.rank.likely_names import likely_first, shortest_with
 from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
 from livedex_indexing.rank.whole_query import chunks_with_neighbours, has_message
 from livedex_indexing.store.database import id_list
@@ -64,6 +66,7 @@ OTHER_FORM: Final = 0.8  # … for that of `runTask` where `run_task` was typed
 PIECE: Final = 0.6  # … for the definition of a name that contains it
 FORM: Final = 0.4  # … for the name as typed, where nothing defines it: more than other forms of it can have
 IN_A_ROW: Final = 0.5  # … for the words of such a text in a row, with other signs between them
+ALIKE: Final = 0.9  # … for that of a name with the same parts in another order, less with more parts
 IN_QUESTION: Final = 0.6  # … for the definition of a lower-case word that a question may ask for
 VERBATIM: Final = 0.7  # … for a text of several words as typed
 LINE: Final = 1.0  # … if it is a whole line, or a heading of two words in its case
@@ -131,6 +134,8 @@ class NamePlaces:
             rated = dict.fromkeys(written or self._written(name, best), FORM)
         if not rated and name.owner:
             rated = {chunk_id: AS_WORDS * value for chunk_id, value in self._defined(TypedName(name.owner)).items()}
+        if not rated and not name.is_words and not self._counted(phrase(self._reader.tokens(name.name))):
+            rated = self._alike(name)
         return rated
 
     def with_text(self, text: str, best: Sequence[int]) -> list[int]:
@@ -207,6 +212,10 @@ class NamePlaces:
         none, with most of its neighbours. ``spoken`` are the terms of the text, in order."""
         finder = typed_text(text)
         headed = [chunk_id for chunk_id, row in rows.items() if row.titled]
+    def alike(self, name: str) -> dict[str, float]:
+        """Return the names with all parts of a name that is nowhere: see `find_alike`."""
+        return find_alike(self._reader, self._resolved, self._texts, self._counted, name)
+
         headed = sorted(headed, key=lambda chunk_id: (-rows[chunk_id].titled, chunk_id))[:_BEST]
         if finder is None:
             is_title = typed_title(text)
@@ -267,7 +276,7 @@ class NamePlaces:
                 continue
             if len(found) > _READ:
                 having = " AND ".join(f'"{token}"' for token in own)
-                found = _likely_first(self._reader.rows_of(_WITH_WORDS, found, (having,)), finder)
+                found = likely_first(self._reader.rows_of(_WITH_WORDS, found, (having,)), finder)
             having_name: list[int] = []
             for step in range(0, _READ if name.is_words else _STEPS * _READ, _READ):
                 having_name = having_name or self._having(found[step : step + _READ], finder)
@@ -326,9 +335,9 @@ class NamePlaces:
             )
             symbols: dict[int, str | None] = dict(self._reader.rows_of(_SYMBOLS, found)) if found else {}
             if len(found) > _READ:
-                found = _likely_first(symbols.items(), lambda text: name.name.lower() in text.lower())[:_READ]
+                found = likely_first(symbols.items(), lambda text: name.name.lower() in text.lower())[:_READ]
             for chunk_id, text in self._texts(found).items() if found else ():
-                shortest = _shortest(name, symbols[chunk_id] or "", text)
+                shortest = shortest_with(name, symbols[chunk_id] or "", text)
                 if shortest:
                     rated[chunk_id] = PIECE * (1 + len(name.name) / shortest) / 2
             if rated:
@@ -353,27 +362,18 @@ class NamePlaces:
     def _firsts_most(self, rated: Mapping[int, float]) -> dict[int, float]:
         """Lower all but the first chunk of each content: the name is defined there, later chunks are inside the
         definition."""
+    def _alike(self, name: TypedName) -> dict[int, float]:
+        """Rate the definitions of names that have all parts of this one, which is nowhere: as of longer names."""
+        rated: dict[int, float] = {}
+        for other, share in self.alike(name.name).items():
+            rated |= {i: ALIKE * (1 + share) / 2 * value for i, value in self._defined(TypedName(other)).items()}
+        return rated
+
         firsts: dict[int, int] = {}
         for chunk_id, content_id in sorted(self._reader.rows_of(CONTENT_OF, rated)):
             firsts.setdefault(content_id, chunk_id)
         first = set(firsts.values())
         return {chunk_id: value if chunk_id in first else WRITTEN * value for chunk_id, value in rated.items()}
-
-
-def _shortest(name: TypedName, symbol: str, text: str) -> int:
-    """Return the length of the shortest name in a chunk that contains the name, 0 where none does. A plain word must be
-    in the symbol, or in a longer name: the index proposes other forms of it, and a text may use it."""
-    lengths = [len(longer) for longer in name.longer(text)]
-    if name.is_plain:
-        lengths = [length for length in lengths if length > len(name.name)]
-        lengths += [len(longer) for longer in name.longer(symbol)]
-    return min(lengths, default=0)
-
-
-def _likely_first(rows: Iterable[tuple[int, str | None]], finder: Finder) -> list[int]:
-    """Order chunks, given as (id, symbol): those that begin with the name come first."""
-    ordered = sorted(rows, key=lambda row: (not finder((row[1] or "").rpartition(".")[2]), row[0]))
-    return [chunk_id for chunk_id, _symbol in ordered]
 
 
 def _is_word(text: str) -> bool:

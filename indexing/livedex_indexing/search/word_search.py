@@ -18,7 +18,7 @@ from livedex_indexing.model import Place
 from livedex_indexing.query.asking_words import with_quoted_words
 from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters, build_filters, resolve_filters
 from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
-from livedex_indexing.query.query_compiler import Continued, compile_query
+from livedex_indexing.query.query_compiler import compile_query
 from livedex_indexing.query.query_parser import PlainReading, is_phrase, with_words, without_signs, without_terms
 from livedex_indexing.query.query_terms import CompiledQuery, match_any_path
 from livedex_indexing.query.spell_repair import as_in_files
@@ -191,8 +191,8 @@ class WordSearch:
         return compiled, found
 
     def _compile(self) -> CompiledQuery:
-        continued: Continued = lambda name: self._all_places().continued(name)  # noqa: E731
-        return compile_query(self._reader, self._query, self._counts, continued, fresh=self._run.request.fresh)
+        fresh = self._run.request.fresh
+        return compile_query(self._reader, self._query, self._counts, self._all_places, fresh=fresh)
 
     def _read_as(self, plain: PlainReading, *, with_terms: bool = True) -> None:
         self._plain = plain

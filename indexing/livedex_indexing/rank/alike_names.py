@@ -1,0 +1,62 @@
+"""Finds the names that have all parts of a typed name, in another order or with one or two more.
+
+Invariant: the index only proposes chunks; the live file has the names. Only some chunks are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Final
+
+from livedex_indexing.query.filters import ResolvedFilters
+from livedex_indexing.rank.postings import RowCounts, Texts, other_chunks, phrase
+from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.text.terms import parts_of
+
+_PARTS: Final = range(2, 8)
+_MORE: Final = 2  # parts that the typed name lacks, at most
+_ROWS: Final = 100_000  # rows that FTS5 reads
+_READ: Final = 48  # chunks that define names with all the parts
+_MOST: Final = 3  # names
+_NAME: Final = re.compile(r"[^\W\d]\w+", re.ASCII)
+
+
+def find_alike(
+    reader: Reader, resolved: ResolvedFilters, texts: Texts, counted: RowCounts, typed: str
+) -> dict[str, float]:
+    """Return the names nearest to a typed one, at most three with equally many more parts, each with the share of its
+    parts that was typed. None for a name of one part, of more than seven, and where all parts are very common."""
+    parts = _parts(typed) if typed.isascii() else []
+    if len(parts) not in _PARTS:
+        return {}
+    rows = [counted(phrase([part])) for part in parts]
+    if len(parts) * min([count for count in rows if count is not None], default=0) > _ROWS:
+        return {}
+    match = " AND ".join(phrase([part]) for part in dict.fromkeys(parts))
+    found = other_chunks(reader, f"symbols : ({match})", 0, resolved, _READ)
+    wanted, longest = Counter(parts), max(parts, key=len)
+    alike: dict[str, int] = {}
+    for text in texts(found).values() if found else ():
+        for name in dict.fromkeys(_NAME.findall(text)):
+            if name in alike or longest not in name.lower():
+                continue
+            there = Counter(_parts(name))
+            if wanted <= there:
+                alike[name] = there.total() - len(parts)
+    least = min(alike.values(), default=_MORE + 1)
+    if least > _MORE:
+        return {}
+    nearest = [name for name, more in alike.items() if more == least][:_MOST]
+    return dict.fromkeys(nearest, len(parts) / (len(parts) + least))
+
+
+def _parts(name: str) -> list[str]:
+    """Return the parts of a name, in lower case, as the index has them: a piece in one case is one part."""
+    pieces = [piece for piece in name.split("_") if piece]
+    parts = [part for piece in pieces for part in (parts_of(piece) if _is_mixed(piece) else ()) or (piece,)]
+    return [part.lower() for part in parts]
+
+
+def _is_mixed(piece: str) -> bool:
+    return not (piece.islower() or piece.isupper())
