@@ -65,7 +65,7 @@ DEFECTS = (
         "line-worth-a-part-of-one",
         "a text that is a whole line is worth no more than a part of a line",
         "livedex_indexing/rank/name_places.py",
-        (("LINE if is_line(more[i]) else VERBATIM", "VERBATIM"),),
+        (("LINE if is_whole(more[i]) else VERBATIM", "VERBATIM"),),
         f"{NAMES}::test_a_whole_line_comes_before_a_part_of_one",
     ),
     Defect(
@@ -150,7 +150,7 @@ DEFECTS = (
         "lines-as-typed-missing",
         "a query whose words find nothing finds nothing, though a line has its text",
         "livedex_indexing/search/word_search.py",
-        (("if not firsts:\n            return True", "if not firsts:\n            return False"),),
+        (("return not firsts\n", "return False\n"),),
         "tests/indexing/search/test_typed_lines.py::test_what_a_line_has_is_found",
     ),
     Defect(

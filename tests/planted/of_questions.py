@@ -12,6 +12,7 @@ PASSAGES = "tests/indexing/search/test_passages.py"
 ASKED_NAMES = "tests/indexing/search/test_asked_names.py"
 WRITTEN = "tests/indexing/search/test_written_names.py"
 PIECES = "tests/indexing/search/test_pasted_pieces.py"
+SIGNS = "tests/indexing/search/test_signs_of_a_word.py"
 
 DEFECTS = (
     Defect(
@@ -106,7 +107,7 @@ DEFECTS = (
         "joined-name-finds-nothing",
         "`self.ext4_link` finds nothing, though there is an `ext4_link`",
         "livedex_indexing/query/query_compiler.py",
-        (("[] if indexed or joined else in_index(", "[] if indexed or word else in_index("),),
+        (("_whole_terms(index, joined_names(word))", "[]"),),
         f"{NAMES}::test_a_name_that_a_word_joins_is_found",
     ),
     Defect(
@@ -337,5 +338,40 @@ DEFECTS = (
         "livedex_indexing/query/typed_name.py",
         ((" or _PAIR.fullmatch(text) is not None", ""),),
         "tests/indexing/search/test_typed_pairs.py::test_it_comes_first_where_it_is_written_so",
+    ),
+    Defect(
+        "alike-names-unread",
+        "`crane_read_limit` finds files with these words, and not the definition of `read_crane_load_limit`",
+        "livedex_indexing/rank/name_places.py",
+        (("            rated = self._alike(name)", "            rated = {}"),),
+        "tests/indexing/search/test_alike_names.py::test_a_name_finds_the_definition_with_all_its_parts",
+    ),
+    Defect(
+        "alike-names-with-numbers",
+        "`berth_serial_07` finds nothing, though there is a `test_serial_07_berth`",
+        "livedex_indexing/query/query_compiler.py",
+        (("index.names().alike(word)", "()"),),
+        "tests/indexing/search/test_alike_names.py::test_a_name_finds_the_definition_with_all_its_parts",
+    ),
+    Defect(
+        "label-as-name",
+        "`winch_load:` finds the definition of `winch_load`, and not the text that was pasted",
+        "livedex_indexing/rank/name_places.py",
+        (("label = is_label(text)", "label = False"),),
+        f"{SIGNS}::test_the_text_with_its_signs_comes_first",
+    ),
+    Defect(
+        "label-in-any-case",
+        "`TODO:` finds a `todo:` of a program",
+        "livedex_indexing/query/typed_name.py",
+        (("return lambda other: typed in other", "return lambda _other: True"),),
+        f"{SIGNS}::test_the_text_with_its_signs_comes_first",
+    ),
+    Defect(
+        "path-as-name",
+        "`/dev/mapper/clone` finds a function `clone` beside a `mapper`, and not the text that was pasted",
+        "livedex_indexing/query/typed_name.py",
+        ((" or words[0].startswith(_ABSOLUTE)", ""),),
+        f"{SIGNS}::test_the_text_with_its_signs_comes_first",
     ),
 )

@@ -35,10 +35,12 @@ _PIECES: Final = re.compile(r"[-_]")
 _WORD: Final = re.compile(r"\w+")
 _SIGN: Final = re.compile(r"[^\w\s]")
 _CODE: Final = re.compile(
-    r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(|[,;]\s*\Z|(?<!\S)--\w|\"\s*:"
+    r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(|[,;:]\s*\Z|(?<!\S)--\w|\"\s*:"
 )  # signs that prose seldom has
 _PAIR: Final = re.compile(r"[\w.-]+:\s+\S+|\d[\d.,]*\s+[A-Za-z]+")  # a key and its value, a number and its unit
 _QUOTED: Final = re.compile(r"\".+\"")
+_ABSOLUTE: Final = ("/", "~/")  # as paths begin, and no name with its owner
+_LABEL: Final = re.compile(r"[^\W\d]\w+:")
 _OF_MACRO: Final = re.compile(r"\\\w+\{([^{}]+)\}")  # \ref{sec:name}
 _SET_BEFORE: Final = re.compile(r"\s*([A-Z][A-Z\d_]+)=\S*\s+\S")  # NAME=value command
 _OF_SHELL: Final = re.compile(r"\$\{?([A-Z][A-Z\d_]+)\}?")
@@ -101,7 +103,7 @@ def typed_name(text: str) -> TypedName | None:
     words = text.split()
     if len(words) in _WORDS and all(word.isalnum() for word in words):
         return TypedName(" ".join(words))
-    if len(words) != 1:
+    if len(words) != 1 or words[0].startswith(_ABSOLUTE):
         return None
     parts = [part for part in _JOINTS.split(_CALL.sub("", words[0].rstrip(_BACK)).lstrip(_FRONT)) if part]
     if not parts or len(parts[-1]) < _LEAST or not _IDENTIFIER.fullmatch(parts[-1]):
@@ -222,6 +224,18 @@ def may_be_literal(text: str) -> bool:
     return _QUOTED.fullmatch(text) is not None
 
 
+def is_label(text: str) -> bool:
+    """Whether a text is a word with a colon behind it, as ``Fixes:`` or ``error:``: rather a text than a name."""
+    return _LABEL.fullmatch(text) is not None
+
+
+def has_signs_around(text: str) -> bool:
+    """Whether a text is one word with a sign in front of it or behind it, unless these are of code around a name: so it
+    is a text, since the index has no signs."""
+    is_around = len(text.split()) == 1 and not (text[0].isalnum() and text[-1].isalnum())
+    return is_around and name_in_signs(text) is None
+
+
 def typed_text(text: str) -> Finder | None:
     """Return what finds a text of several words as it was typed, whatever its blanks and case, or a word with signs
     such as ``--all``; None for other texts."""
@@ -236,9 +250,8 @@ def _has_signs(text: str) -> bool:
 
 
 def _signed_word(text: str) -> Finder | None:
-    """Return what finds a text without blanks that has a word and a sign, unless it is a name without an owner."""
-    name = typed_name(text)
-    if len(text.split()) != 1 or not (_SIGN.search(text) and _WORD.search(text)) or (name and not name.owner):
+    """Return what finds a text without blanks that has a word and a sign, unless it is a name, maybe with ``()``."""
+    if len(text.split()) != 1 or not (_SIGN.search(_CALL.sub("", text)) and _WORD.search(text)):
         return None
     folded, before, behind = text.lower(), text[0].isalnum(), text[-1].isalnum()
 
@@ -255,6 +268,15 @@ def _signed_word(text: str) -> Finder | None:
         return False
 
     return find
+
+
+def typed_case(text: str) -> Finder:
+    """Return what tells whether another text, which has the text, has it in its case: of several words, and of a
+    lower-case word, every case is right."""
+    typed = text.strip()
+    if len(typed.split()) != 1 or typed.islower():
+        return lambda _other: True
+    return lambda other: typed in other
 
 
 def typed_words(text: str) -> Finder | None:

@@ -15,13 +15,16 @@ from livedex_indexing.query.query_terms import STOP_WORDS, QueryTerm, begins_too
 from livedex_indexing.query.typed_name import (
     Finder,
     TypedName,
+    has_signs_around,
     in_words,
+    is_label,
     may_be_literal,
     may_be_pasted,
     name_in_signs,
     name_inside,
     name_used,
     plain_name_inside,
+    typed_case,
     typed_line,
     typed_name,
     typed_text,
@@ -29,14 +32,14 @@ from livedex_indexing.query.typed_name import (
     typed_words,
     word_inside,
 )
+from livedex_indexing.rank.alike_names import find_alike
 from livedex_indexing.rank.continued_names import find_continued
 from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
 from livedex_indexing.rank.heading_places import chunks_with_named, core
-from livedex_indexing.rank.alike_names import find_alike
+from livedex_indexing.rank.likely_names import likely_first, shortest_with
 from livedex_indexing.rank.line_places import LinePlaces
 from livedex_indexing.rank.outline_probe import OutlineProbe
 from livedex_indexing.rank.piece_places import ROWS_READ, chunks_with_row, having_pieces
-from livedex_indexing.rank.likely_names import likely_first, shortest_with
 from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
 from livedex_indexing.rank.whole_query import chunks_with_neighbours, has_message
 from livedex_indexing.store.database import id_list
@@ -63,10 +66,11 @@ WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name
 OF_VARIABLE: Final = 0.6  # … for the only definition of a name whose typed owner is none: less than for the text
 AS_WORDS: Final = 0.4  # … for the definition of a name that was typed as plain words, or with another owner
 OTHER_FORM: Final = 0.8  # … for that of `runTask` where `run_task` was typed
+ALIKE: Final = 0.9  # … for that of a name with the same parts in another order, less with more parts
 PIECE: Final = 0.6  # … for the definition of a name that contains it
 FORM: Final = 0.4  # … for the name as typed, where nothing defines it: more than other forms of it can have
+AS_LABEL: Final = 0.5  # … for a name with a colon behind it, where no chunk is known to have both: lines may
 IN_A_ROW: Final = 0.5  # … for the words of such a text in a row, with other signs between them
-ALIKE: Final = 0.9  # … for that of a name with the same parts in another order, less with more parts
 IN_QUESTION: Final = 0.6  # … for the definition of a lower-case word that a question may ask for
 VERBATIM: Final = 0.7  # … for a text of several words as typed
 LINE: Final = 1.0  # … if it is a whole line, or a heading of two words in its case
@@ -130,12 +134,12 @@ class NamePlaces:
         if not rated and corrected != text:
             meant = typed_name(corrected)
             rated = {} if meant is None else self._defined(meant._replace(any_case=True))
+        if not rated and not name.is_words and not self._counted(phrase(self._reader.tokens(name.name))):
+            rated = self._alike(name)
         if not rated and not name.is_words:
             rated = dict.fromkeys(written or self._written(name, best), FORM)
         if not rated and name.owner:
             rated = {chunk_id: AS_WORDS * value for chunk_id, value in self._defined(TypedName(name.owner)).items()}
-        if not rated and not name.is_words and not self._counted(phrase(self._reader.tokens(name.name))):
-            rated = self._alike(name)
         return rated
 
     def with_text(self, text: str, best: Sequence[int]) -> list[int]:
@@ -180,7 +184,8 @@ class NamePlaces:
         """Return the chunks ``named`` with those of `of_text`: with none where the definition of a single word is
         known, and alone where the text has the name and more. Where one of the ``rows`` has the message around the
         names, these do not count. ``words``: the terms in order, and those whose counts the rows begin with."""
-        if len(text.split()) == 1 and DEFINED in named.values() and _is_word(text):
+        label = is_label(text)
+        if not label and len(text.split()) == 1 and DEFINED in named.values() and _is_word(text):
             return named
         spoken, scored = words
         names = names_in_message(text) if named else ()
@@ -191,7 +196,9 @@ class NamePlaces:
         if not rated and not headed:
             rated = self._in_pieces(text, rows)
         rated |= dict.fromkeys(headed, IN_A_ROW)
-        if rated and (name_inside(text) is not None or (names and max(rated.values()) != IN_A_ROW)):
+        if label and not rated:
+            named = {chunk_id: AS_LABEL * value for chunk_id, value in named.items()}
+        if rated and (label or name_inside(text) is not None or (names and max(rated.values()) != IN_A_ROW)):
             return rated
         return {**named, **{chunk_id: max(value, named.get(chunk_id, 0.0)) for chunk_id, value in rated.items()}}
 
@@ -205,6 +212,10 @@ class NamePlaces:
             )
         return known
 
+    def alike(self, name: str) -> dict[str, float]:
+        """Return the names with all parts of a name that is nowhere: see `find_alike`."""
+        return find_alike(self._reader, self._resolved, self._texts, self._counted, name)
+
     def of_text(
         self, text: str, rows: Mapping[int, MatchFeatures], spoken: Sequence[QueryTerm], first: Sequence[int]
     ) -> dict[int, float]:
@@ -212,10 +223,6 @@ class NamePlaces:
         none, with most of its neighbours. ``spoken`` are the terms of the text, in order."""
         finder = typed_text(text)
         headed = [chunk_id for chunk_id, row in rows.items() if row.titled]
-    def alike(self, name: str) -> dict[str, float]:
-        """Return the names with all parts of a name that is nowhere: see `find_alike`."""
-        return find_alike(self._reader, self._resolved, self._texts, self._counted, name)
-
         headed = sorted(headed, key=lambda chunk_id: (-rows[chunk_id].titled, chunk_id))[:_BEST]
         if finder is None:
             is_title = typed_title(text)
@@ -239,15 +246,18 @@ class NamePlaces:
     def _verbatim(self, ids: Collection[int], text: str, finder: Finder) -> dict[int, float]:
         """Rate those of the chunks that have the text, higher where it is a whole line; if none has, those that have
         its words in a row."""
-        is_line, found = typed_line(text), list(ids)
+        is_line, found, in_case = typed_line(text), list(ids), typed_case(text)
+        is_whole: Finder = (lambda _: True) if has_signs_around(text) else is_line
         read: dict[int, str] = {}
         rated: dict[int, float] = {}
         for step in range(0, len(found), _READ_AT_ONCE):
             more = self._texts(found[step : step + _READ_AT_ONCE])
-            rated |= {i: LINE if is_line(more[i]) else VERBATIM for i in sorted(more) if finder(more[i])}
+            rated |= {i: LINE if is_whole(more[i]) else VERBATIM for i in sorted(more) if finder(more[i])}
             read |= more
-            if rated:
-                break
+            exact = {i: value for i, value in rated.items() if in_case(read[i])}
+            if exact:
+                return exact
+        rated = dict.fromkeys(rated, IN_A_ROW)  # in another case
         has_words = None if rated else typed_words(text)
         return rated if has_words is None else {i: IN_A_ROW for i in sorted(read) if has_words(read[i])}
 
@@ -352,6 +362,13 @@ class NamePlaces:
         names = [phrase([*before, word]) for word in self.continued("_".join(tokens))[:_NAMES]]
         return f"({' OR '.join(names)})" if names else phrase(before)
 
+    def _alike(self, name: TypedName) -> dict[int, float]:
+        """Rate the definitions of names that have all parts of this one, which is nowhere: as of longer names."""
+        rated: dict[int, float] = {}
+        for other, share in self.alike(name.name).items():
+            rated |= {i: ALIKE * (1 + share) / 2 * value for i, value in self._defined(TypedName(other)).items()}
+        return rated
+
     def _proposed(self, match: str) -> list[int]:
         return other_chunks(self._reader, match, 0, self._resolved, _ROWS)
 
@@ -362,13 +379,6 @@ class NamePlaces:
     def _firsts_most(self, rated: Mapping[int, float]) -> dict[int, float]:
         """Lower all but the first chunk of each content: the name is defined there, later chunks are inside the
         definition."""
-    def _alike(self, name: TypedName) -> dict[int, float]:
-        """Rate the definitions of names that have all parts of this one, which is nowhere: as of longer names."""
-        rated: dict[int, float] = {}
-        for other, share in self.alike(name.name).items():
-            rated |= {i: ALIKE * (1 + share) / 2 * value for i, value in self._defined(TypedName(other)).items()}
-        return rated
-
         firsts: dict[int, int] = {}
         for chunk_id, content_id in sorted(self._reader.rows_of(CONTENT_OF, rated)):
             firsts.setdefault(content_id, chunk_id)

@@ -38,7 +38,7 @@ def answer_typed_lines(
     if not text or (query.terms and (query.excluded or query.phrases)):  # with terms, these are no text
         return None
     try:
-        pattern = Pattern(text, exact=True, case="ignore")
+        pattern = Pattern(text, exact=True, case="smart" if chunks and len(text.split()) == 1 else "ignore")
     except BadPattern:  # too long, or of several lines
         return None
     try:

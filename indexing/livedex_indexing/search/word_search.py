@@ -142,14 +142,17 @@ class WordSearch:
 
     @property
     def first_chunks(self) -> frozenset[int | None] | None:
-        """The chunks of the best places; None if the words found nothing."""
-        return frozenset(placed.chunk_id for placed in self._found_by_words) or None
+        """The chunks of the places of which one should have the text; None if the words found nothing."""
+        return frozenset(placed.chunk_id for placed in self._with_text) or None
+
+    @property
+    def _with_text(self) -> list[Placed]:
+        found = self._found_by_words
+        return found[:1] if len(self._text.split()) == 1 and typed_text(self._text) is not None else found
 
     @property
     def _found_by_words(self) -> list[Placed]:
         """The best places, without those that only their vectors led to."""
-        if self._similarity is None:
-            return self._firsts
         return [placed for placed in self._firsts if placed.ranks is None or placed.ranks[0] is not None]
 
     def _may_miss_typed(self, compiled: CompiledQuery) -> bool:
@@ -157,11 +160,9 @@ class WordSearch:
 
         What has a corrected name has it as corrected, not as typed.
         """
-        text, firsts = self._text, self._found_by_words
-        if not firsts:
-            return True
-        if self._run.request.typing:
-            return False
+        text, firsts = self._text, self._with_text
+        if not firsts or self._run.request.typing:
+            return not firsts
         least = _VERBATIM if typed_text(text) is not None else 0.0
         has_typed = any(placed.parts[part] > least for placed in firsts if placed.parts for part in _AS_TYPED)
         if not may_be_pasted(text) or (has_typed and not compiled.respelt):
@@ -191,8 +192,7 @@ class WordSearch:
         return compiled, found
 
     def _compile(self) -> CompiledQuery:
-        fresh = self._run.request.fresh
-        return compile_query(self._reader, self._query, self._counts, self._all_places, fresh=fresh)
+        return compile_query(self._reader, self._query, self._counts, self._all_places, fresh=self._run.request.fresh)
 
     def _read_as(self, plain: PlainReading, *, with_terms: bool = True) -> None:
         self._plain = plain
