@@ -374,4 +374,25 @@ DEFECTS = (
         ((" or words[0].startswith(_ABSOLUTE)", ""),),
         f"{SIGNS}::test_the_text_with_its_signs_comes_first",
     ),
+    Defect(
+        "option-excludes",
+        "`bake -m tray` excludes the files with the letter m, and so the command itself",
+        "livedex_indexing/query/query_parser.py",
+        (("any(map(_OPTION.fullmatch, items.excluded))", "False"),),
+        "tests/indexing/query/test_query_parser.py::test_what_was_copied_excludes_nothing",
+    ),
+    Defect(
+        "prompt-as-words",
+        "`user@host:~$ bake` finds what has these words, and not the command",
+        "livedex_indexing/query/shell_prompt.py",
+        (("return text if found is None else", "return text or"),),
+        f"{PIECES}::test_a_command_is_found_with_its_options_and_its_prompt",
+    ),
+    Defect(
+        "left-out-words-required",
+        "a quotation with `...` in it finds what has its words most often",
+        "livedex_indexing/query/pasted_pieces.py",
+        ((" or is_left_out", ""),),
+        f"{PIECES}::test_a_quotation_with_something_left_out",
+    ),
 )

@@ -12,6 +12,7 @@ from typing import Final
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"\b(?:0x)?(?=[a-f]*\d)[\da-f]+\b", re.IGNORECASE)
+_LEFT_OUT: Final = re.compile(r"\.{3}|…")
 _ROW: Final = 3  # words in a row, at least: two are together by chance
 _LEAST: Final = 4  # words that another text must have
 _MOST: Final = 0.5  # … and their share of the pasted ones; .6 and .4: the same
@@ -21,8 +22,14 @@ Share = Callable[[str], float]
 
 
 def may_have_other_parts(text: str) -> bool:
-    """Whether a text, if it was pasted, may stand elsewhere with other numbers or lines."""
-    return "\n" in text.strip() or _NUMBER.search(text) is not None
+    """Whether a text, if it was pasted, may stand elsewhere with other numbers or lines, or with what was left out."""
+    is_left_out = any(map(_WORD.search, parts[1:])) if len(parts := _LEFT_OUT.split(text)) > 1 else False
+    return "\n" in text.strip() or _NUMBER.search(text) is not None or is_left_out
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the parts of a text between its ends of lines, and what was left out."""
+    return [part for line in text.splitlines() for part in _LEFT_OUT.split(line)]
 
 
 def share_of(text: str) -> Share | None:

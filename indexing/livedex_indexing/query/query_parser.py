@@ -26,6 +26,7 @@ _TEXT: Final = 6  # … and may be one
 _SHORT_TEXT: Final = 3  # … with a bare word: neither in quotes nor excluded …
 _QUOTING: Final = 2  # … and nothing excluded
 _ERROR: Final = re.compile(r"(?:\d{1,3}|E[A-Z\d]{2,})\W*")  # -22, -EINVAL
+_OPTION: Final = re.compile(r"[A-Za-z]\d?\W*|[A-Za-z][\w-]*=\S*")  # -m, -O2, -std=c99: of a command
 _KEY: Final = re.compile(r"[^\s=]+")
 _T = TypeVar("_T")
 
@@ -44,8 +45,8 @@ class ParsedQuery(NamedTuple):
 class PlainReading(NamedTuple):
     """A query whose quotes and dashes are punctuation: its words, those in quotes and the excluded ones too; and the
     query that means this, with the terms. ``least``: so many words may be a text where the query finds nothing.
-    ``is_piece``: it was copied from somewhere: it has several lines, such as a diff, or all that it would exclude are
-    numbers of errors (``reading it failed with -22``)."""
+    ``is_piece``: it was copied from somewhere: it has several lines, such as a diff, or would exclude a letter, as a
+    command with an option does (``tar -x``), or nothing but numbers of errors (``reading it failed with -22``)."""
 
     words: str
     query: str
@@ -132,6 +133,8 @@ def _plain(texts: Iterable[str]) -> list[str]:
 def _is_piece(items: _Items) -> bool:
     if "\n" in items.text.strip():
         return True
+    if not items.text.lstrip().startswith("-") and any(map(_OPTION.fullmatch, items.excluded)):
+        return bool(items.words)
     is_error = bool(items.excluded) and all(map(_ERROR.fullmatch, items.excluded))
     return is_error and len(items.words) >= _SHORT_TEXT
 

@@ -35,7 +35,7 @@ _PIECES: Final = re.compile(r"[-_]")
 _WORD: Final = re.compile(r"\w+")
 _SIGN: Final = re.compile(r"[^\w\s]")
 _CODE: Final = re.compile(
-    r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(|[,;:]\s*\Z|(?<!\S)--\w|\"\s*:"
+    r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(|[,;:]\s*\Z|(?<!\S)(?:--\w|-[A-Za-z]\b)|\"\s*:"
 )  # signs that prose seldom has
 _PAIR: Final = re.compile(r"[\w.-]+:\s+\S+|\d[\d.,]*\s+[A-Za-z]+")  # a key and its value, a number and its unit
 _QUOTED: Final = re.compile(r"\".+\"")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from livedex_indexing.query.filters import ResolvedFilters
-from livedex_indexing.query.pasted_pieces import share_of, windows
+from livedex_indexing.query.pasted_pieces import lines_of, share_of, windows
 from livedex_indexing.query.typed_name import line_inside, may_be_pasted
 from livedex_indexing.rank.features import MatchFeatures
 from livedex_indexing.rank.postings import RowCounts, Texts, other_chunks, phrase
@@ -24,7 +24,7 @@ _READ: Final = 24  # … or the most of it: those with most of its neighbours; 1
 
 def chunks_with_row(reader: Reader, resolved: ResolvedFilters, counted: RowCounts, text: str, limit: int) -> list[int]:
     """Return the first ``limit`` chunks that have one of the rarest rows of words of a text."""
-    rows = list(windows([reader.tokens(line) for line in text.splitlines()]))
+    rows = list(windows([reader.tokens(line) for line in lines_of(text)]))
     costs = [sum(counted(phrase([token])) or 0 for token in row) for row in rows]
     matches: list[str] = []
     left = ROWS_READ

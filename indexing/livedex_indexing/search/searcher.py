@@ -8,10 +8,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 
+from msgspec.structs import replace
+
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.lines.line_pattern import Pattern
 from livedex_indexing.lines.vocabulary import Vocabulary
+from livedex_indexing.query.shell_prompt import without_prompt
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.phrase_filter import PhraseMemory
 from livedex_indexing.search.foreign_ranking import Ranker
@@ -60,6 +63,8 @@ class Searcher:
         """
         request.refuse_contradictions()
         pattern = _pattern(request) if request.mode in LINE_MODES else None
+        if pattern is None:
+            request = replace(request, query=without_prompt(request.query))
         left = (deadline - self._pool.clock()) / 2
         is_ranked = pattern is None and request.sort == "relevance"
         meaning = meaning_of(request, semantics, min(left, EMBED_S)) if is_ranked else KEYWORD

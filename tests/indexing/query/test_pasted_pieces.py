@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_indexing.query.pasted_pieces import share_of, windows
+from livedex_indexing.query.pasted_pieces import lines_of, may_have_other_parts, share_of, windows
 
 CODE = '    log.warning("%s: cannot open the shelf of %d\\n", name, number)\n    shelf.close(now)\n'
 
@@ -24,6 +24,15 @@ CODE = '    log.warning("%s: cannot open the shelf of %d\\n", name, number)\n   
 def test_the_share_of_a_text(text: str, share: float) -> None:
     told = share_of(text)
     assert (told(CODE) if told is not None else 0) == pytest.approx(share)
+
+
+def test_what_was_left_out_does_not_count() -> None:
+    told = share_of("cannot open the shelf ... name, number)")
+    assert told is not None
+    assert told(CODE) == pytest.approx(4 / 6)
+    assert may_have_other_parts("open … shelf")
+    assert not may_have_other_parts("open the shelf...")
+    assert lines_of("open ... shelf\nof … it") == ["open ", " shelf", "of ", " it"]
 
 
 @pytest.mark.parametrize("text", ["cannot open the shelf of mine", "add tests for mpsc::channel on ext4"])

@@ -151,10 +151,15 @@ def test_terms_make_no_sentence(words: int, sentence: bool, text: bool) -> None:
         ("reading it failed: -EINVAL)", True),
         ("reading failed -22", False),
         ("reading it failed -2024", False),
-        ("reading it failed -22 -x", False),
+        ("reading it failed -22 -foo", False),
+        ("tar -x", True),
+        ("gcc -Wall -O2 lamp.c", True),
+        ("gcc lamp.c -std=c99", True),
+        ("-x lamp", False),
+        ("lamp -x86", False),
         ('reading it "failed"', False),
         ("read(it)\n-x", True),
-        ("read it -x\n", False),
+        ("read it -all\n", False),
     ],
 )
 def test_what_was_copied_excludes_nothing(text: str, is_piece: bool) -> None:

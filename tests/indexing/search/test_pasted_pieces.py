@@ -1,4 +1,5 @@
-"""A log line with other values, or a piece of a diff, finds the code that most of it comes from."""
+"""A log line with other values, a piece of a diff, a quotation with something left out or a command with its prompt
+finds what most of it comes from."""
 
 from __future__ import annotations
 
@@ -20,6 +21,10 @@ def kitchen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         made.write("root/cloth.c", "item(cloth, wipe); // rack, shelf: put next item\n" * 9)
         made.write("root/fan.c", "code = -22;  // or -EAGAIN\nreturn fan_failed_to_start(code);\n")
         made.write("root/fans.md", "fans fail at their start\n")
+        made.write("root/quoted.md", f"{FILLER}Let the dough rest a while, then put it on the tray.\n{FILLER}")
+        made.write("root/dough.md", "Dough: let rest, put tray. The rest of dough, on a tray, let the rest put.\n" * 9)
+        made.write("root/run.md", f"{FILLER}Type `bake -m tray` and look at the oven.\n{FILLER}")
+        made.write("root/baking.md", "Bake a tray, bake trays: bake the host.\n" * 9)
         yield made
 
 
@@ -39,3 +44,18 @@ def test_a_pasted_text_with_other_parts_is_found(kitchen: Indexed, query: str, p
 @pytest.mark.parametrize("query", ["the fan failed to start -22", "the fan failed to start: -EAGAIN"])
 def test_the_number_of_an_error_excludes_nothing(kitchen: Indexed, query: str) -> None:
     assert kitchen.search(query)[0]["relative_path"] == "fan.c"
+
+
+@pytest.mark.parametrize("left_out", ["...", "…", "[...]", "(…)"])
+def test_a_quotation_with_something_left_out(kitchen: Indexed, left_out: str) -> None:
+    for query in (f"let the dough rest {left_out} put it on the tray", f'"Let the dough rest {left_out} on the tray"'):
+        assert kitchen.search(query)[0]["relative_path"] == "quoted.md"
+
+
+@pytest.mark.parametrize("prompt", ["", "host@bake:~$ ", "[host@bake host]# ", "PS C:\\bake> ", "% "])
+def test_a_command_is_found_with_its_options_and_its_prompt(kitchen: Indexed, prompt: str) -> None:
+    assert kitchen.search(f"{prompt}bake -m tray")[0]["relative_path"] == "run.md"
+
+
+def test_a_query_of_a_prompt_alone_stays(kitchen: Indexed) -> None:
+    assert kitchen.found("host@bake:~$ ") == ["baking.md"]
