@@ -21,6 +21,7 @@ from planted.of_live import DEFECTS as OF_LIVE
 from planted.of_mounts import DEFECTS as OF_MOUNTS
 from planted.of_neovim import DEFECTS as OF_NEOVIM
 from planted.of_page import DEFECTS as OF_PAGE
+from planted.of_pasted import DEFECTS as OF_PASTED
 from planted.of_plugins import DEFECTS as OF_PLUGINS
 from planted.of_questions import DEFECTS as OF_QUESTIONS
 from planted.of_repairs import DEFECTS as OF_REPAIRS
@@ -39,6 +40,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "Keeping the index and what is precious": OF_KEEPING,
     "Answering": OF_ANSWERS,
     "What a question finds": OF_QUESTIONS,
+    "What a pasted text finds": OF_PASTED,
     "Lines, and letters as typed": OF_LINES,
     "Starts": OF_STARTS,
     "Calls that fail": OF_ERRORS,

@@ -6,6 +6,7 @@ Invariant: pure; whether there is such a file or heading is for the index to say
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
@@ -27,6 +28,11 @@ _MANUAL: Final = re.compile(
     r"(?P<name>[\w.@:+-]+)\((?P<section>[1-9]\w{0,3})\)|man\s+(?:(?P<number>[1-9]\w{0,3})\s+)?(?P<page>[\w.@:+-]+)|"
     r"(?P<titled>[\w.@:+-]+)\s+man(?:ual)?\s?page"
 )
+# localectl --no-convert    git commit --amend    pip install --no-deps option
+_OPTION: Final = re.compile(
+    r"(?P<tool>[a-z][\w.+-]*)(?:\s+(?P<verb>[a-z][\w-]*))?\s+(?P<option>--[a-z][\w-]*)(?:=\S+)?(?:\s+(?:flag|option|switch))?"
+)
+_PAGES: Final = (".1", ".8")  # of the manual, about a command
 _SECTIONS: Final = "18573246"  # the likeliest first
 _SOURCES: Final = (".md", ".rst", ".org")  # of a page
 _SUFFIX: Final = re.compile(r"\.[a-z]{1,4}")
@@ -34,8 +40,8 @@ _SIGNS: Final = re.compile(r"[\W_]+")
 
 
 def typed_link(query: str) -> list[TypedPlace]:
-    """Return the files that a query may name which is a link and nothing else, the likeliest first, with the heading;
-    none for other queries."""
+    """Return the files that a query may name which is a link or an option of a command and nothing else, the likeliest
+    first, with the heading or the option; none for other queries."""
     manual = _MANUAL.fullmatch(query.strip())
     if manual is not None:
         name, sections = manual["name"] or manual["page"] or manual["titled"], manual["section"] or manual["number"]
@@ -43,6 +49,9 @@ def typed_link(query: str) -> list[TypedPlace]:
             TypedPlace(f"{name}.{section}", 1, f"{name}.{section}")
             for section in (sections and [sections]) or _SECTIONS
         ]
+    option = _OPTION.fullmatch(query.strip())
+    if option is not None:
+        return list(_of_option(option["tool"], option["verb"] or "", option["option"]))
     found = _LINK.fullmatch(query.strip())
     if found is None:
         return []
@@ -50,6 +59,12 @@ def typed_link(query: str) -> list[TypedPlace]:
     note, path = found["note"] or found["file"], found["target"] or found["path"] or found["page"]
     paths = _of_note(unquote(note)) if note else _of_page(unquote(path))
     return [TypedPlace(path, 0, f"{path} {heading}".strip(), heading=heading) for path in paths]
+
+
+def _of_option(tool: str, verb: str, option: str) -> Iterator[TypedPlace]:
+    """Yield the manual pages of a command of a tool, then those of the tool."""
+    for name, rest in ((f"{tool}-{verb}", option), (tool, f"{verb} {option}")) if verb else ((tool, option),):
+        yield from (TypedPlace(name + page, 0, f"{name}{page} {rest}", option=option) for page in _PAGES)
 
 
 def is_heading(heading: str, typed: str) -> bool:

@@ -47,13 +47,20 @@ _INNERMOST_LAST: Final = "Traceback (most recent call last)"
 class TypedPlace(NamedTuple):
     """A file, and a line of it, 0 where none was typed. ``text``: the query with the path alone where the place is.
     ``contents``: of the indexed files with that line that are called most like it, once they are known. ``heading``:
-    what a link names in the file, as typed, with other signs and in any case."""
+    what a link names in the file, as typed, with other signs and in any case. ``option``: of the command that the file
+    is about."""
 
     path: str
     line: int
     text: str
     contents: frozenset[int] = frozenset()
     heading: str = ""
+    option: str = ""
+
+    @property
+    def shown_line(self) -> int:
+        """The line that a hit shows; 0 where words tell it."""
+        return 0 if self.option else self.line
 
     @property
     def is_whole(self) -> bool:

@@ -22,6 +22,9 @@ _NAMED: Final = """SELECT d.folder, d.name, d.content_id FROM paths p JOIN files
                    WHERE paths MATCH ? LIMIT 2000"""
 _HEADINGS: Final = f"""SELECT c.start_line, c.content_id, c.heading FROM contents t JOIN chunks c ON {IN_CONTENT}
                        WHERE t.id IN (SELECT value FROM json_each(?)) AND c.heading IS NOT NULL ORDER BY c.id"""
+_WITH_OPTION: Final = """SELECT c.start_line FROM contents t CROSS JOIN postings p CROSS JOIN chunks c ON c.id = p.rowid
+                          WHERE t.id = ? AND p.postings MATCH ?
+                          AND p.rowid BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1 ORDER BY p.rowid LIMIT 1"""
 
 
 def named_place(reader: Reader, query: str) -> TypedPlace | None:
@@ -36,10 +39,11 @@ def named_place(reader: Reader, query: str) -> TypedPlace | None:
         if best is not None and not (place.line or place.heading):
             break
         called, contents = _called(reader, place)
+        found = _at_option(reader, place, contents)
         is_source = "://" in place.path and place.path not in query  # of a page: its folder must be known
-        if called > (ELSEWHERE if is_source and value < ELSEWHERE else value):
-            best, value = place._replace(contents=contents), called
-        if called > ELSEWHERE:
+        if found is not None and called > (ELSEWHERE if is_source and value < ELSEWHERE else value):
+            best, value = found, called
+        if value > ELSEWHERE:
             break
     if best is None:
         return whole
@@ -61,6 +65,19 @@ def _at_heading(reader: Reader, place: TypedPlace) -> TypedPlace:
     if not line:
         return place
     return place._replace(line=line, text=place.path, contents=frozenset({content_id}))
+
+
+def _at_option(reader: Reader, place: TypedPlace, contents: frozenset[int]) -> TypedPlace | None:
+    """Return the place in files with these ``contents``: with the line of the first chunk that has its option, None if
+    there is none."""
+    if not place.option:
+        return place._replace(contents=contents)
+    match = f'body : "{" ".join(reader.tokens(place.option))}"'
+    for content_id in sorted(contents):
+        line = reader.one(_WITH_OPTION, (content_id, match))
+        if line is not None:
+            return place._replace(line=line, contents=frozenset({content_id}))
+    return None
 
 
 def _called(reader: Reader, place: TypedPlace) -> tuple[float, frozenset[int]]:

@@ -346,7 +346,7 @@ class WordSearch:
         phrases = [WrittenPhrase(text, self._reader.words) for text in self._query.phrases]
         typed = TypedSpan(self._run.request.query, self._query)
         highlighter = Highlighter(compiled.terms, phrases, self._reader.stems, typed)
-        style = self._run.style if self._place is None else self._run.style._replace(line=self._place.line)
+        style = self._run.style if self._place is None else self._run.style._replace(line=self._place.shown_line)
         maker = HitMaker(rows, self._run.roots, self._run.live, highlighter, style)
         return [hit for hit in self._made(page, maker) if hit is not None]
 

@@ -46,6 +46,25 @@ def test_no_link(text: str) -> None:
     assert typed_link(text) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("winch --brake", ["winch.1", "winch.8"]),
+        ("winch --brake=on flag", ["winch.1", "winch.8"]),
+        ("crane lift --slow option", ["crane-lift.1", "crane-lift.8", "crane.1", "crane.8"]),
+    ],
+)
+def test_an_option_of_a_command(text: str, paths: list[str]) -> None:
+    found = typed_link(text)
+    assert [place.path for place in found] == paths
+    assert {(place.option[:2], place.is_whole) for place in found} == {("--", False)}
+
+
+@pytest.mark.parametrize("text", ["--brake", "winch -brake", "Winch --brake", "winch --brake is slow", "a b c --brake"])
+def test_no_option_of_a_command(text: str) -> None:
+    assert typed_link(text) == []
+
+
 def test_the_form_of_a_heading_in_a_link() -> None:
     assert is_heading("What's new: `tkinter.tix` --- v2", "whats-new-tkintertix-----v2")
     assert is_heading("Über alles", "über-alles")

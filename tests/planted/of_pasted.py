@@ -1,0 +1,74 @@
+"""Defects of what a pasted word, command or quotation finds, and a name of which a part is remembered."""
+
+from __future__ import annotations
+
+from planted.defect import Defect
+
+SIGNS = "tests/indexing/search/test_signs_of_a_word.py"
+PIECES = "tests/indexing/search/test_pasted_pieces.py"
+
+DEFECTS = (
+    Defect(
+        "alike-names-unread",
+        "`crane_read_limit` finds files with these words, and not the definition of `read_crane_load_limit`",
+        "livedex_indexing/rank/name_places.py",
+        (("            rated = self._alike(name)", "            rated = {}"),),
+        "tests/indexing/search/test_alike_names.py::test_a_name_finds_the_definition_with_all_its_parts",
+    ),
+    Defect(
+        "alike-names-with-numbers",
+        "`berth_serial_07` finds nothing, though there is a `test_serial_07_berth`",
+        "livedex_indexing/query/query_compiler.py",
+        (("index.names().alike(word)", "()"),),
+        "tests/indexing/search/test_alike_names.py::test_a_name_finds_the_definition_with_all_its_parts",
+    ),
+    Defect(
+        "label-as-name",
+        "`winch_load:` finds the definition of `winch_load`, and not the text that was pasted",
+        "livedex_indexing/rank/name_places.py",
+        (("label = is_label(text)", "label = False"),),
+        f"{SIGNS}::test_the_text_with_its_signs_comes_first",
+    ),
+    Defect(
+        "label-in-any-case",
+        "`TODO:` finds a `todo:` of a program",
+        "livedex_indexing/query/typed_name.py",
+        (("return lambda other: typed in other", "return lambda _other: True"),),
+        f"{SIGNS}::test_the_text_with_its_signs_comes_first",
+    ),
+    Defect(
+        "path-as-name",
+        "`/dev/mapper/clone` finds a function `clone` beside a `mapper`, and not the text that was pasted",
+        "livedex_indexing/query/typed_name.py",
+        ((" or words[0].startswith(_ABSOLUTE)", ""),),
+        f"{SIGNS}::test_the_text_with_its_signs_comes_first",
+    ),
+    Defect(
+        "option-excludes",
+        "`bake -m tray` excludes the files with the letter m, and so the command itself",
+        "livedex_indexing/query/query_parser.py",
+        (("any(map(_OPTION.fullmatch, items.excluded))", "False"),),
+        "tests/indexing/query/test_query_parser.py::test_what_was_copied_excludes_nothing",
+    ),
+    Defect(
+        "prompt-as-words",
+        "`user@host:~$ bake` finds what has these words, and not the command",
+        "livedex_indexing/query/shell_prompt.py",
+        (("return text if found is None else", "return text or"),),
+        f"{PIECES}::test_a_command_is_found_with_its_options_and_its_prompt",
+    ),
+    Defect(
+        "left-out-words-required",
+        "a quotation with `...` in it finds what has its words most often",
+        "livedex_indexing/query/pasted_pieces.py",
+        ((" or is_left_out", ""),),
+        f"{PIECES}::test_a_quotation_with_something_left_out",
+    ),
+    Defect(
+        "option-of-a-command-as-words",
+        "`grill --no-fan` finds the shell's completions of grill, or the beginning of its manual page",
+        "livedex_indexing/search/named_place.py",
+        (("if not place.option:", "if place:"),),
+        "tests/indexing/search/test_manual_options.py::test_an_option_of_a_command",
+    ),
+)
