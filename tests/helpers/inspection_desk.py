@@ -32,7 +32,8 @@ class Desk:
         self.backlog = Backlog(time.monotonic, lambda: None)
         self.watching = FakeWatching()
         self.unwatched = self.watching.unwatched
-        self.inspector = Inspector(self.store, self.backlog, FakePresence().real, self.watching.real, FakePool().real)
+        self.pool = FakePool()
+        self.inspector = Inspector(self.store, self.backlog, FakePresence().real, self.watching.real, self.pool.real)
 
     def inspect(self, path: bytes, *, tree: bool = False) -> Entry:
         """Inspect a path whose last event is long ago."""

@@ -78,7 +78,7 @@ DEFECTS = (
         "second-reading-outlives-its-folder",
         "a file that waits to be read once more is stored although its folder is gone or closed",
         "livedex_daemon/write/inspector.py",
-        (("(*self._busy.values(), *self.retries)", "self._busy.values()"),),
+        (("(*self._readings, *self.retries)", "tuple(self._readings)"),),
         f"{INSPECTOR}::test_what_is_read_in_a_folder_that_denies_access_is_dropped_each_time",
     ),
     Defect(

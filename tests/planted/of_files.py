@@ -75,6 +75,20 @@ DEFECTS = (
         "tests/system/test_twins.py::test_what_is_written_by_a_name_that_was_just_linked_is_found_by_the_other[True]",
     ),
     Defect(
+        "file-in-hand-has-no-twins",
+        "a file that was just read keeps its text although it was written by another name before the index had it",
+        "livedex_daemon/write/readings.py",
+        (("(*self._of_inode(seen.ino), *changes.of_inode(seen.ino))", "changes.of_inode(seen.ino)"),),
+        f"{INSPECTOR}::test_a_file_that_is_being_read_is_examined_again_after_a_write_by_another_name",
+    ),
+    Defect(
+        "walk-forgets-files-in-hand",
+        "a walk that finds another name of a file that was just read leaves that file its former text",
+        "livedex_daemon/write/inspector.py",
+        (("(*twins, *self._readings.other_names_of(works))", "twins"),),
+        f"{INSPECTOR}::test_a_walk_that_finds_another_name_of_a_file_that_is_being_read_has_it_examined_again",
+    ),
+    Defect(
         "settled-by-its-commit",
         "a write between the reading of a file and a late commit, in one tick of a coarse clock, is missed",
         "livedex_daemon/write/commit.py",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from livedex_daemon.watch.backlog import Key
-from livedex_indexing.model import FileRow
+from livedex_indexing.model import FileRow, FileState
 from livedex_indexing.relpath import parent
 
 
@@ -29,6 +29,7 @@ class Changes:
         self._trees: set[Key] = set()
         self._paths: set[Key] = set()  # of the first ``_counted`` rows, and some of rows that were dropped
         self._folders: set[Key] = set()  # those above them
+        self._by_inode: dict[int, list[FileRow]] = {}  # the first ``_counted`` rows
         self._counted = 0
 
     def __bool__(self) -> bool:
@@ -62,11 +63,17 @@ class Changes:
     def _count_rows(self) -> None:
         for row in self.rows[self._counted :]:
             self._paths.add((row.root_id, row.path))
+            self._by_inode.setdefault(row.state.ino, []).append(row)
             folder = parent(row.path)
             while folder and (row.root_id, folder) not in self._folders:
                 self._folders.add((row.root_id, folder))
                 folder = parent(folder)
         self._counted = len(self.rows)
+
+    def of_inode(self, ino: int) -> list[tuple[Key, FileState]]:
+        """Return the paths and states of the rows that have this inode."""
+        self._count_rows()
+        return [((row.root_id, row.path), row.state) for row in self._by_inode.get(ino, ())]
 
     def drop_row(self, key: Key) -> bool:
         """Drop the rows of a path. Return False if there is none."""
@@ -78,4 +85,5 @@ class Changes:
 
     def drop_rows(self, is_dropped: Callable[[FileRow], bool]) -> None:
         self.rows = [row for row in self.rows if not is_dropped(row)]
+        self._by_inode.clear()
         self._counted = 0

@@ -20,12 +20,13 @@ from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.present_file import PresentFile, examine
 from livedex_daemon.write.read_errors import ReadErrors
+from livedex_daemon.write.readings import Readings
 from livedex_daemon.write.second_look import denied_folder, is_gone, is_indexed_folder, may_list
 from livedex_daemon.write.walk import TreeWalk, WalkTools, Work
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.listed_names import ListedNames, stat_as_listed
 from livedex_indexing.ignore import rules
-from livedex_indexing.model import Stat
+from livedex_indexing.model import FileState, Stat
 from livedex_indexing.relpath import is_at_or_below, is_within, parent
 from livedex_indexing.store.index_store import Store
 
@@ -50,13 +51,13 @@ class Inspector:
         self._pool = pool
         self._walks: deque[TreeWalk] = deque()
         self._departed: list[tuple[Root, Entry]] = []
-        self._busy: dict[Key, Work] = {}
+        self._readings = Readings()
         self._names = ListedNames()
         self._walked: tuple[TreeWalk, tuple[int, int, int]] | None = None  # the last walk, and the removals after it
 
     def is_busy(self, key: Key) -> bool:
         """Return True while the path must not be examined: it is being read, or its removal is not committed."""
-        reading = self._busy.get(key)
+        reading = self._readings.get(key)
         if reading is not None:
             reading.marked_again = True
             return True
@@ -107,7 +108,8 @@ class Inspector:
                 self._presence.check(root)
             self._start_walk(root, folder, entry)  # it says so of all that is in the folder
             return
-        if stat is None and not self._backlog.is_quiet(entry) and self._deferred(entry, entry.last_at):
+        is_absent_now = stat is None and not self._backlog.is_quiet(entry)
+        if is_absent_now and self._backlog.defer(entry, entry.key, quiet_since=entry.last_at):
             self.finished.append(entry)
         elif stat is None:
             self._departed.append((root, entry))
@@ -115,9 +117,6 @@ class Inspector:
             self._inspect_folder(root, path, entry)
         else:
             self._inspect_file(root, path, stat, entry)
-
-    def _deferred(self, entry: Entry, quiet_since: float) -> bool:
-        return self._backlog.defer(entry, entry.key, quiet_since=quiet_since)
 
     def _came_or_went(self, root: Root, path: bytes) -> bool:
         """Return False only for a marker that was there before. One that a rule shuts out never has a row."""
@@ -174,17 +173,18 @@ class Inspector:
         # After an event also those of a file that a walk has read meanwhile; but twins do not mark each other for ever.
         of_twins = entry.from_event or (work is not None and not entry.is_twin)
         if of_twins and (stat.links > 1 or (row is not None and row.state.ino == stat.ino)):
-            self._mark_twins(root, path, (stat.ino, stat.dev), entry)
+            self._mark_twins(root, path, stat, entry)
         if entry.works == 0:
             self.finished.append(entry)
 
-    def _mark_twins(self, root: Root, path: bytes, node: tuple[int, int | None], entry: Entry) -> None:
+    def _mark_twins(self, root: Root, path: bytes, seen: Stat | FileState, entry: Entry) -> None:
         """Examine the hard links of a file that was written in place: the kernel reports only the name in use.
 
-        ``node``: its inode, and its device if that is known.
+        ``seen``: the file as it is; of one that is gone, as the index has it.
         """
-        ino, dev = node
-        for key in self._watching.ignore_files_of(ino, dev):  # which have no row
+        ino, dev = seen.ino, seen.dev if isinstance(seen, Stat) else None
+        others = self._readings.other_names((root.id, path), seen, self.changes)
+        for key in (*self._watching.ignore_files_of(ino, dev), *others):  # which have no row
             self._backlog.mark_twin(key, entry)
         for twin in self._store.by_inode(ino):
             if twin.root_id != root.id:
@@ -230,11 +230,9 @@ class Inspector:
         walk.closed.clear()
         walk.took_s += time.monotonic() - started
         self._backlog.moved(walk.entry)
-        works, walk.works = walk.works, []
-        twins, walk.twins = walk.twins, []
-        for key in twins:
+        works, twins, absent = walk.take()
+        for key in (*twins, *self._readings.other_names_of(works)):
             self._backlog.mark_twin(key, walk.entry)
-        absent, walk.absent = walk.absent, []
         self.changes.removed += [key for key in absent if not self._backlog.defer(walk.entry, key)]
         walk.entry.works += len(works)
         if walk.entry.progress is not None:
@@ -302,7 +300,7 @@ class Inspector:
                 entry.progress.removed += 1
             row = self._store.file(root.id, path)
             if row is not None:  # it may have been written by this name just before
-                self._mark_twins(root, path, (row.state.ino, None), entry)
+                self._mark_twins(root, path, row.state, entry)
             self.changes.removed.append((root.id, path))
             gone.setdefault(root, set()).add(path)
             self._remove_below(root, path)
@@ -331,7 +329,7 @@ class Inspector:
         It looks at all of them: call it once for many paths.
         """
         self.changes.drop_rows(lambda row: row.root_id == root_id and is_gone(row.path))
-        for work in (*self._busy.values(), *self.retries):
+        for work in (*self._readings, *self.retries):
             if work.root.id == root_id and is_gone(work.path):
                 work.cancelled = True
 
@@ -350,9 +348,9 @@ class Inspector:
 
     def abandon(self) -> None:
         """Forget all work in progress; ignore the outcomes of files that are still being read."""
-        for work in self._busy.values():
+        for work in self._readings:
             work.cancelled = True
-        self._busy.clear()
+        self._readings.clear()
         self._walks.clear()
         self._departed.clear()
         self.retries.clear()
@@ -363,7 +361,7 @@ class Inspector:
 
     def expects(self, work: Work) -> bool:
         """Return False for an abandoned work."""
-        return self._busy.get(work.key) is work
+        return self._readings.get(work.key) is work
 
     # -- the files to read
 
@@ -371,7 +369,7 @@ class Inspector:
         """Submit files to the pool; keep a file for a retry while another work reads it."""
         free: list[Work] = []
         for work in works:  # two works may be for the same file
-            reading = self._busy.setdefault(work.key, work)
+            reading = self._readings.begin(work)
             if reading is work:
                 free.append(work)
             else:
@@ -383,14 +381,14 @@ class Inspector:
     def retry(self) -> None:
         """Submit the waiting works again when their retry time has come."""
         now = time.monotonic()
-        due = [work for work in self.retries if work.retry_at <= now and work.key not in self._busy]
+        due = [work for work in self.retries if work.retry_at <= now and work.key not in self._readings]
         if due:
             self.retries = [work for work in self.retries if work not in due]
             self.submit(due, bulk=False)
 
     def is_read(self, work: Work) -> None:
         """Allow the path to be read again: the work's outcome is known."""
-        self._busy.pop(work.key, None)
+        self._readings.end(work)
 
     def release(self, entry: Entry) -> None:
         """Count down the entry's works: one of them, or its walk, has ended."""

@@ -37,7 +37,7 @@ def examine(file: PresentFile, entry: Entry, max_size: int, changes: Changes, no
         return None
     decision = decide(stat, row, max_size=max_size, force=entry.force)
     if decision is READ:
-        return Work(root, path, stat.size, row, entry)
+        return Work(root, path, stat.size, row, entry, stat.state)
     if not isinstance(decision, Keep):
         assert not isinstance(decision, Read)
         changes.rows.append(bare_row(root.id, path, stat, "skipped", decision.reason, now))

@@ -58,16 +58,19 @@ class Work:
 
     ``marked_again``: the path changed again, and waits for this work. ``behind``: works of the path that wait for this
     one. ``alone``: read it in no batch, since a batch with it failed. ``deaths``: how many children ended on it.
-    ``read_at``: when its last reading began, in seconds since the epoch.
+    ``read_at``: when its last reading began, in seconds since the epoch. ``state``: as the file was found.
     """
 
     __slots__ = (
         "alone", "behind", "cancelled", "deaths", "entry", "force", "key", "marked_again", "read_at", "retry_at",
-        "root", "row", "size", "tries",
+        "root", "row", "size", "state", "tries",
     )  # fmt: skip
 
-    def __init__(self, root: Root, path: bytes, size: int, row: FileRow | None, entry: Entry) -> None:
+    def __init__(
+        self, root: Root, path: bytes, size: int, row: FileRow | None, entry: Entry, state: FileState | None = None
+    ) -> None:
         self.root = root
+        self.state = state
         self.key: Key = (root.id, path)
         self.size = size
         self.row = row
@@ -285,6 +288,12 @@ class TreeWalk:
             return False
         return stat is not None and 0 <= self._now() - stat.ctime_ns / 1e9 < SETTLE_S
 
+    def take(self) -> tuple[list[Work], list[Key], list[Key]]:
+        """Return ``works``, ``twins`` and ``absent``, and begin new ones."""
+        found = self.works, self.twins, self.absent
+        self.works, self.twins, self.absent = [], [], []
+        return found
+
     def _may_enter(self, path: bytes, stat: Stat, changes: Changes) -> bool:
         """Return True when the walk may enter a folder on another device.
 
@@ -334,7 +343,7 @@ class TreeWalk:
                     for twin in self._rows.by_inode(stat.ino)
                     if twin.state != stat.state and (twin.root_id, twin.path) != (root.id, path)
                 ]
-            self.works.append(Work(root, path, stat.size, row, self.entry))
+            self.works.append(Work(root, path, stat.size, row, self.entry, stat.state))
         else:
             changes.rows.append(bare_row(root.id, path, stat, "skipped", decision.reason, self._now()))
             if progress is not None:

@@ -287,3 +287,61 @@ def test_a_doubtful_outside_file_is_read_again(desk: Desk, monkeypatch: pytest.M
     desk.inspect(b"a", tree=True)
     assert desk.root.rules.explain(b"a/x.q", False) is None
     assert desk.root.rules.explain(b"a/x.w", False) is not None
+
+
+def written_by_event(desk: Desk, path: bytes) -> Entry:
+    entry = Entry((1, path), 1, 0.0)
+    entry.from_event = True
+    desk.inspector.inspect(entry, desk.root)
+    return entry
+
+
+@pytest.mark.parametrize("searched", [False, True])
+def test_a_file_that_is_being_read_is_examined_again_after_a_write_by_another_name(desk: Desk, searched: bool) -> None:
+    """It may have been read before, and the index has no row yet that says that both are one file."""
+    (desk.folder / "a.txt").write_text("before\n")
+    desk.inspect(b"a.txt")
+    os.link(desk.folder / "a.txt", desk.folder / "b.txt")
+    with (desk.folder / "b.txt").open("a") as file:
+        file.write("after\n")
+    waiter = Waiter(lambda: None)
+    entry = Entry((1, b"b.txt"), 1, 0.0)
+    entry.from_event = True
+    entry.waiters += [waiter] * searched
+    desk.inspector.inspect(entry, desk.root)
+    assert desk.backlog.pending([(1, b"a.txt")]) == 1
+    assert waiter.left == searched, "the search waits for it, too"
+    assert desk.backlog.pending([(1, b"b.txt")]) == 0
+
+
+def test_a_decision_is_examined_again_after_a_write_by_another_name(desk: Desk) -> None:
+    """As the row of a file that was moved with its folder: its bytes are not read."""
+    (desk.folder / "b.txt").write_text("after\n")
+    ino = (desk.folder / "b.txt").stat().st_ino
+    moved, other = row(b"a.txt"), row(b"other.txt")
+    desk.inspector.changes.rows = [moved._replace(state=moved.state._replace(ino=ino)), other]
+    os.link(desk.folder / "b.txt", desk.folder.parent / "outside.txt")
+    written_by_event(desk, b"b.txt")
+    assert desk.backlog.pending([(1, b"a.txt")]) == 1
+    assert desk.backlog.pending([(1, b"other.txt")]) == 0
+
+
+def test_a_walk_that_finds_another_name_of_a_file_that_is_being_read_has_it_examined_again(desk: Desk) -> None:
+    (desk.folder / "a.txt").write_text("before\n")
+    desk.inspect(b"a.txt")
+    (desk.folder / "d").mkdir()
+    os.link(desk.folder / "a.txt", desk.folder / "d/b.txt")
+    (desk.folder / "d/b.txt").write_text("after\n")
+    desk.inspect(b"d", tree=True)
+    assert desk.inspector.walk_on()
+    assert desk.backlog.pending([(1, b"a.txt")]) == 1
+
+
+def test_what_was_read_is_no_other_name_any_more(desk: Desk) -> None:
+    (desk.folder / "a.txt").write_text("before\n")
+    desk.inspect(b"a.txt")
+    (work,) = desk.pool.submitted
+    desk.inspector.is_read(work)
+    os.link(desk.folder / "a.txt", desk.folder / "b.txt")
+    written_by_event(desk, b"b.txt")
+    assert desk.backlog.pending([(1, b"a.txt")]) == 0
