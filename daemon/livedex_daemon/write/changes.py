@@ -85,5 +85,5 @@ class Changes:
 
     def drop_rows(self, is_dropped: Callable[[FileRow], bool]) -> None:
         self.rows = [row for row in self.rows if not is_dropped(row)]
-        self._by_inode.clear()
         self._counted = 0
+        self._by_inode.clear()
