@@ -89,6 +89,26 @@ DEFECTS = (
         f"{INSPECTOR}::test_a_walk_that_finds_another_name_of_a_file_that_is_being_read_has_it_examined_again",
     ),
     Defect(
+        "name-elsewhere-without-a-row",
+        "a search of a folder misses what was written by a name outside it that was just linked",
+        "livedex_daemon/answer/fresh_reads.py",
+        (
+            (
+                "            linked = found if found is not None and found.links > 1 else None",
+                "            linked = None",
+            ),
+        ),
+        "tests/system/test_twins.py::test_a_name_in_the_scope_has_what_was_written_by_one_just_linked_outside_it[True]",
+    ),
+    Defect(
+        "name-elsewhere-not-waited-for",
+        "a search of a folder misses what was written by a name outside it while the file in it was read",
+        "livedex_daemon/answer/freshness.py",
+        (("        return names.linked if is_read else []", "        return []"),),
+        "tests/daemon/answer/test_freshness.py"
+        "::test_a_name_elsewhere_is_waited_for_only_while_a_file_in_the_scope_is_read",
+    ),
+    Defect(
         "settled-by-its-commit",
         "a write between the reading of a file and a late commit, in one tick of a coarse clock, is missed",
         "livedex_daemon/write/commit.py",

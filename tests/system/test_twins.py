@@ -125,3 +125,21 @@ def test_an_ignore_file_that_is_written_by_another_name(client: Client, tree: Tr
     (folder / "rules.txt").write_text("")
     (folder / "rules.txt").unlink()
     assert sorted(found(client, "puma")) == ["sub/a.log", "sub/a.tmp"]
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+def test_a_name_in_the_scope_has_what_was_written_by_one_just_linked_outside_it(
+    client: Client, tree: Tree, indexed: bool
+) -> None:
+    for number in range(ROUNDS):
+        name, new = f"two/in{number}.txt", f"one/out{number}.txt"
+        tree.write(name, f"pangolin{number}\n")
+        if indexed:
+            assert found(client, f"pangolin{number}") == [name]
+        os.link(tree / name, tree / new)
+        assert found(client, append(tree, new), path=str(tree / "two")) == [name]
+        tree.write(new, f"okapi{number}\n")
+        moved = f"one/moved{number}.txt"
+        word = append(tree, new)
+        (tree / new).rename(tree / moved)
+        assert found(client, word, path=str(tree / name)) == [name]

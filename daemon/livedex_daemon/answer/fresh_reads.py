@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import apsw
 
-from livedex_daemon.answer.freshness import UNSETTLED_WAIT_S, Freshness, FreshState, fresh_fields
+from livedex_daemon.answer.freshness import UNSETTLED_WAIT_S, Freshness, FreshState, OtherNames, fresh_fields
 from livedex_daemon.answer.memory_search import MemorySearch
 from livedex_daemon.answer.path_lookup import Lookup, PathLookups
 from livedex_daemon.answer.reader_threads import ReaderThreads
@@ -29,6 +29,7 @@ from livedex_daemon.watch.backlog import Key, Scope
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker
+from livedex_indexing.disk import tree
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.model import Place
@@ -133,12 +134,25 @@ class FreshReads:
             pending = freshness.pending(scope)
             return FreshState(False, pending, None)
 
-        async def twins(keys: list[Key]) -> list[Key]:
-            return await self.read(
-                lambda reader: [twin for key in keys for twin in listing.twins(reader, Place(*key))], timing
-            )
+        async def twins(keys: list[Key]) -> OtherNames:
+            return await self.read(lambda reader: self._other_names(reader, keys), timing)
 
         return await freshness.ensure(scope, timing.fresh_until, twins=twins)
+
+    def _other_names(self, reader: Reader, keys: list[Key]) -> OtherNames:
+        """Return what the index and the disk know of the other names of files."""
+        names = OtherNames([], [])
+        for root_id, path in keys:
+            root = self._roots.get(root_id)
+            try:
+                found = None if root is None else tree.stat(root.path, path)
+            except tree.TreeError:
+                found = None
+            linked = found if found is not None and found.links > 1 else None
+            names.indexed.extend(listing.twins(reader, Place(root_id, path), linked))
+            if linked is not None:
+                names.linked.append((root_id, path))
+        return names
 
     def late_answer(self, mode: str) -> tuple[SearchAnswer, FreshState]:
         """Return the answer of a search that found nothing in its time, or did not begin."""

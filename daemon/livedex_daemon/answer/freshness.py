@@ -26,7 +26,15 @@ UNSETTLED_CHECKS = 20  # three tries take 50 ms; on a busy machine the tries for
 FEW = 64  # entries before a waiter: if there are more, they are not all files that keep changing
 
 
-Twins = Callable[[list[Key]], Awaitable[list[Key]]]
+class OtherNames(NamedTuple):
+    """What is known of the hard links of some files. ``indexed``: other names of them that have a row; ``linked``:
+    those of the files that have several names now."""
+
+    indexed: list[Key]
+    linked: list[Key]
+
+
+Twins = Callable[[list[Key]], Awaitable[OtherNames]]
 
 
 class _OnlyUnstable(Exception):
@@ -72,8 +80,8 @@ class Freshness:
     ) -> FreshState:
         """Wait, at most until ``deadline`` (monotonic), for every earlier write inside ``scope``.
 
-        Do not wait for a root's first index unless ``everything`` is True. ``twins`` returns the other names of files:
-        a file in the scope may have been written by a name outside it.
+        Do not wait for a root's first index unless ``everything`` is True. ``twins`` finds the other names of files: a
+        file in the scope may have been written by a name outside it.
         """
         if not self.begun.is_set():
             try:
@@ -94,9 +102,10 @@ class Freshness:
                 raise TimeoutError
             async with asyncio.timeout_at(_loop_time(deadline)):
                 await self._pass_barrier(roots, first)
+                linked: list[Key] = []
                 if scope is not None and twins is not None:
-                    await self._mark_twins(scope, twins)
-                await self._drain(scope, first, everything)
+                    linked = await self._mark_twins(scope, twins)
+                await self._drain(scope if scope is None else [*scope, *linked], first, everything)
         except _OnlyUnstable:
             return self._state(scope, "unsettled")
         except TimeoutError:
@@ -135,11 +144,21 @@ class Freshness:
                 raise TimeoutError
             await passed
 
-    async def _mark_twins(self, scope: Sequence[Key], twins: Twins) -> None:
+    async def _mark_twins(self, scope: Sequence[Key], twins: Twins) -> list[Key]:
+        """Mark the files in the scope that may have been written by a name outside it.
+
+        Return such names for which to wait: while a file in the scope is being read, it has no row yet that says that
+        both are one file. The worker then has it examined again.
+        """
         elsewhere = self._backlog.elsewhere(scope)
-        for key in await twins(elsewhere) if elsewhere else ():
+        if not elsewhere:
+            return []
+        is_read = self._backlog.pending(scope) > 0  # before it is known which names have a row
+        names = await twins(elsewhere)
+        for key in names.indexed:
             if intersects(key, scope):
                 self._backlog.mark_twin(key)
+        return names.linked if is_read else []
 
     async def _drain(self, scope: Scope, first: frozenset[int], everything: bool) -> None:
         done = asyncio.get_running_loop().create_future()

@@ -16,7 +16,7 @@ from livedex_indexing.hits.answer_json import absolute, rfc3339_of_seconds
 from livedex_indexing.hits.document_texts import DocumentTexts
 from livedex_indexing.hits.hit_builder import chunk_fields
 from livedex_indexing.hits.live_files import FileCopy, LiveFiles, Stale
-from livedex_indexing.model import STATUSES, Chunk, FileRow, Place, Status
+from livedex_indexing.model import STATUSES, Chunk, FileRow, Place, Stat, Status
 from livedex_indexing.path_text import display_path, path_b64
 from livedex_indexing.query.filters import glob_filter
 from livedex_indexing.query.scope import within
@@ -32,6 +32,7 @@ _ROWS = f"SELECT f.id, {ROW}, coalesce(t.chunks, 0) {FROM} WHERE f.id IN (SELECT
 _FILE = f"SELECT {ROW} {FROM} WHERE f.root_id = ? AND f.folder = ? AND f.name = ?"
 _TWINS = """SELECT d.root_id, d.folder, d.name FROM files f JOIN files d ON d.ino = f.ino AND d.id <> f.id
             WHERE f.root_id = ? AND f.folder = ? AND f.name = ? AND f.ino <> 0"""
+_OF_INODE = "SELECT d.root_id, d.folder, d.name FROM files d WHERE d.ino = ?"
 _CONTENT = f"SELECT {CONTENT} FROM contents t WHERE t.id = ?"
 _FRONTMATTER_FAULT = "SELECT frontmatter_fault FROM contents WHERE id = ?"
 _CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id BETWEEN ? AND ? ORDER BY c.id"
@@ -133,10 +134,15 @@ def find_row(reader: Reader, place: Place) -> FileRow | None:
     return file_row(values[0]) if values else None
 
 
-def twins(reader: Reader, place: Place) -> list[tuple[int, bytes]]:
-    """Return the root ids and paths of the other files with the inode of this one: hard links, on the same device."""
-    found = reader.rows(_TWINS, (place.root_id, *relpath.split(place.path)))
-    return [(root_id, relpath.join(folder, name)) for root_id, folder, name in found]
+def twins(reader: Reader, place: Place, found: Stat | None) -> list[tuple[int, bytes]]:
+    """Return the root ids and paths of the other files with the inode of this one: hard links, on the same device.
+
+    ``found``: the file on the disk, which may be one that the index does not have; None: only ask the index.
+    """
+    rows = reader.rows(_TWINS, (place.root_id, *relpath.split(place.path)))
+    if found is not None:
+        rows += reader.rows(_OF_INODE, (found.ino,))
+    return [(root_id, relpath.join(folder, name)) for root_id, folder, name in rows]
 
 
 def frontmatter_fault(reader: Reader, row: FileRow) -> str | None:

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from helpers.fakes import FakePool, FakeWatcher, FakeWatching, FakeWorker, online_root
-from livedex_daemon.answer.freshness import Freshness, FreshState
+from livedex_daemon.answer.freshness import Freshness, FreshState, OtherNames, Twins
 from livedex_daemon.watch.backlog import Backlog, Key, Mark, Scope
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.store_health import StoreHealth
@@ -25,7 +25,9 @@ class World:
         self.worker, self.pool, self.watcher = FakeWorker(), FakePool(), FakeWatcher()
         self.store_health = StoreHealth()
 
-    def ask(self, scope: Scope = None, within_s: float = LONG_S, *, everything: bool = False) -> FreshState:
+    def ask(
+        self, scope: Scope = None, within_s: float = LONG_S, *, everything: bool = False, twins: Twins | None = None
+    ) -> FreshState:
         async def ensure() -> FreshState:
             freshness = Freshness(
                 FakeWatching(self.watcher).real,
@@ -36,7 +38,7 @@ class World:
                 self.store_health,
             )
             freshness.begun.set()
-            return await freshness.ensure(scope, time.monotonic() + within_s, everything=everything)
+            return await freshness.ensure(scope, time.monotonic() + within_s, everything=everything, twins=twins)
 
         return asyncio.run(asyncio.wait_for(ensure(), LONG_S / 2))
 
@@ -105,6 +107,23 @@ def test_what_can_be_settled_is_waited_for(world: World) -> None:
     for entry in world.backlog.take(10, lambda key: False):
         entry.works = 2  # the walk goes on, or another file of it is read
     assert world.ask([(1, b"d")], within_s=0.3).reason == "deadline"
+
+
+def test_a_name_elsewhere_is_waited_for_only_while_a_file_in_the_scope_is_read(world: World) -> None:
+    """The index has no row of that file yet, and cannot say that both names are one file."""
+    elsewhere = (1, b"elsewhere.txt")
+    asked: list[list[Key]] = []
+
+    async def twins(keys: list[Key]) -> OtherNames:
+        asked.append(keys)
+        world.backlog.done(world.backlog.take(10, lambda key: key != HOT))  # meanwhile the file is committed
+        return OtherNames([], [elsewhere])
+
+    world.backlog.mark(elsewhere)
+    assert world.ask([HOT], twins=twins).fresh
+    world.backlog.mark(HOT, Mark(now=True))
+    assert world.ask([HOT], within_s=0.3, twins=twins).reason == "deadline"
+    assert asked == [[elsewhere]] * 2
 
 
 def test_what_could_not_be_read_is_not_fresh(world: World) -> None:
