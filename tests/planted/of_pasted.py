@@ -71,4 +71,18 @@ DEFECTS = (
         (("if not place.option:", "if place:"),),
         "tests/indexing/search/test_manual_options.py::test_an_option_of_a_command",
     ),
+    Defect(
+        "use-as-definition",
+        "`` `mast` `` finds what uses a mast beside a `check_mast`, as if it was defined there",
+        "livedex_indexing/rank/name_places.py",
+        (("value = value if sure else UNSURE * value", "value = value if sure else DEFINED"),),
+        f"{SIGNS}::test_the_text_with_its_signs_comes_first",
+    ),
+    Defect(
+        "printed-quotes",
+        "a text that was copied from a page with its quotes and dashes is not the text of the source",
+        "livedex_indexing/query/typed_name.py",
+        (("text.translate(_PLAIN_SIGNS)", "text"),),
+        "tests/indexing/query/test_typed_name.py::test_quotes_and_dashes_may_be_those_of_a_page",
+    ),
 )

@@ -7,6 +7,7 @@ Invariant: pure; a line is judged by itself, by what is in front of the name and
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 _QUOTE: Final = r"[\"'`]?"
@@ -31,21 +32,46 @@ _DECLARED: Final = re.compile(
     rf"[ \t]*\.\.[ \t]+(?:[\w:-]+::[ \t]*|_)){_SIGNS}{_QUOTE}\Z",
     re.IGNORECASE,
 )
+# class Walk    def walk    func (t *Tree) walk    const walk    typedef struct walk
+_KEYWORD: Final = re.compile(
+    r"\b(?:class|config|const|def|define|enum|fn|func|function|interface|let|macro|module|namespace|object|proc|record|"
+    r"struct|sub|trait|type|typedef|union|val|var)(?:\s*\([^()]*\))?[ \t*&]+\Z"
+)
+# static int *walk(struct tree *t)    public void walk() {    walk(t) {
+_RETURNED: Final = re.compile(r"(?![ \t]*(?:else|new|return|throw|yield)\b)[\w \t*&:<>,\[\]]*[\w*&>\]][ \t*&]+\Z")
+_HEADER: Final = re.compile(r"[ \t]*\((?!.*;[ \t]*\Z)")
+_FIELD: Final = re.compile(r"(?:[ \t]*\[[^\[\]]*\])*[ \t]*(?::[ \t]*\d+)?;")  # u32 walk[4];
+_BODY: Final = re.compile(r"[ \t]*\([^()]*\)[^;]*\{[ \t]*\Z")
 _PROSE: Final = re.compile(r"[ \t]+[a-z]+[ \t]+[a-z]")
 
 
 def declares(text: str, name: str) -> bool:
     """Whether a line of the text declares the name, given in its case."""
+    return any(_is_declared(before, after, name) for before, after in _lines_with(text, name))
+
+
+def defines(text: str, name: str, *, is_member: bool) -> bool:
+    """Whether a line of the text likely defines the name, given in its case, as a type or a function; ``is_member``: or
+    as a field."""
+    return any(_is_defined(before, after, is_member=is_member) for before, after in _lines_with(text, name))
+
+
+def _is_defined(before: str, after: str, *, is_member: bool) -> bool:
+    if _KEYWORD.search(before) or (not before.strip() and _BODY.match(after)):
+        return True
+    is_behind_type = _RETURNED.match(before) is not None
+    return is_behind_type and bool(_HEADER.match(after) or (is_member and _FIELD.match(after)))
+
+
+def _lines_with(text: str, name: str) -> Iterator[tuple[str, str]]:
+    """Yield what is before and behind the name in each line that has it, not as a part of a longer name."""
     at = text.find(name)
     while at >= 0:
         end = at + len(name)
         if not (_continues(text[at - 1 : at], name[0]) or _continues(text[end : end + 1], name[-1])):
             line_end = text.find("\n", end)
-            before, after = text[text.rfind("\n", 0, at) + 1 : at], text[end : None if line_end < 0 else line_end]
-            if _is_declared(before, after, name):
-                return True
+            yield text[text.rfind("\n", 0, at) + 1 : at], text[end : None if line_end < 0 else line_end]
         at = text.find(name, end)
-    return False
 
 
 def is_in_section(text: str, section: str, key: str) -> bool:

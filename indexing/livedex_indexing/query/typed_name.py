@@ -38,6 +38,7 @@ _CODE: Final = re.compile(
     r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(|[,;:]\s*\Z|(?<!\S)(?:--\w|-[A-Za-z]\b)|\"\s*:"
 )  # signs that prose seldom has
 _PAIR: Final = re.compile(r"[\w.-]+:\s+\S+|\d[\d.,]*\s+[A-Za-z]+")  # a key and its value, a number and its unit
+_PLAIN_SIGNS: Final = str.maketrans("‘’‚“”„‐‑‒–—−\u00a0", "'''\"\"\"------ ")
 _QUOTED: Final = re.compile(r"\".+\"")
 _ABSOLUTE: Final = ("/", "~/")  # as paths begin, and no name with its owner
 _LABEL: Final = re.compile(r"[^\W\d]\w+:")
@@ -310,7 +311,12 @@ def typed_title(text: str) -> Finder:
 
 
 def _evenly(text: str) -> str:
-    return " ".join(text.lower().split())
+    return " ".join(plain_signs(text).lower().split())
+
+
+def plain_signs(text: str) -> str:
+    """Return a text with plain quotes and dashes for those that pages and documents print."""
+    return text if text.isascii() else text.translate(_PLAIN_SIGNS)
 
 
 def _words_alone(text: str) -> str:

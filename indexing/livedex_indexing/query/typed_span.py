@@ -11,7 +11,7 @@ from typing import Final
 
 from livedex_indexing.model import Query
 from livedex_indexing.query.message_names import names_in_message
-from livedex_indexing.query.typed_name import continues_word, name_inside, typed_name
+from livedex_indexing.query.typed_name import continues_word, name_inside, plain_signs, typed_name
 
 COMPARED: Final = 10_000  # parts: 3 ms; beyond, a text repeats the beginning of what was typed again and again
 
@@ -71,11 +71,12 @@ class TypedSpan:
 
 
 def _lower(text: str) -> str:
-    """Return the text in lower case, letter by letter: a letter whose small form is two, as İ, stays as it is."""
+    """Return the text in lower case and with plain quotes and dashes, letter by letter: a letter whose small form is
+    two, as İ, stays as it is."""
     low = text.lower()
-    return (
-        low if len(low) == len(text) else "".join(small if len(small := each.lower()) == 1 else each for each in text)
-    )
+    if len(low) != len(text):
+        low = "".join(small if len(small := each.lower()) == 1 else each for each in text)
+    return plain_signs(low)
 
 
 def _end_of(text: str, at: int, parts: Sequence[str]) -> tuple[int, int]:

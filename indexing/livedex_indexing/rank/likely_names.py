@@ -1,13 +1,15 @@
 """Tells which of the chunks that the index proposes for a name likely define it, or one that contains it.
 
-Invariant: pure.
+Invariant: the index knows the words of the names in a chunk and the first name; the live text decides the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from livedex_indexing.query.declaring_line import defines
 from livedex_indexing.query.typed_name import Finder, TypedName
+from livedex_indexing.rank.postings import Texts
 
 
 def shortest_with(name: TypedName, symbol: str, text: str) -> int:
@@ -24,3 +26,17 @@ def likely_first(rows: Iterable[tuple[int, str | None]], finder: Finder) -> list
     """Order chunks, given as (id, symbol): those that begin with the name come first."""
     ordered = sorted(rows, key=lambda row: (not finder((row[1] or "").rpartition(".")[2]), row[0]))
     return [chunk_id for chunk_id, _symbol in ordered]
+
+
+def defining(name: TypedName, symbols: Mapping[int, str | None], texts: Texts) -> list[int]:
+    """Return those of the chunks with a name, given with their first symbols, that define it: those that begin with it,
+    else those with a line that does. A name may be a part of the names in a chunk, and be used there."""
+    is_named = name.whole
+    first = [chunk_id for chunk_id, symbol in symbols.items() if is_named((symbol or "").rpartition(".")[2])]
+    read = {} if first else texts(symbols)
+    typed, is_member = name.name.lower() if name.any_case else name.name, name.owner != ""
+    return first or [
+        chunk_id
+        for chunk_id, text in sorted(read.items())
+        if defines(text.lower() if name.any_case else text, typed, is_member=is_member)
+    ]

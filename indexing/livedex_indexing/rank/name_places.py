@@ -36,7 +36,7 @@ from livedex_indexing.rank.alike_names import find_alike
 from livedex_indexing.rank.continued_names import find_continued
 from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
 from livedex_indexing.rank.heading_places import chunks_with_named, core
-from livedex_indexing.rank.likely_names import likely_first, shortest_with
+from livedex_indexing.rank.likely_names import defining, likely_first, shortest_with
 from livedex_indexing.rank.line_places import LinePlaces
 from livedex_indexing.rank.outline_probe import OutlineProbe
 from livedex_indexing.rank.piece_places import ROWS_READ, chunks_with_row, having_pieces
@@ -70,6 +70,7 @@ ALIKE: Final = 0.9  # … for that of a name with the same parts in another orde
 PIECE: Final = 0.6  # … for the definition of a name that contains it
 FORM: Final = 0.4  # … for the name as typed, where nothing defines it: more than other forms of it can have
 AS_LABEL: Final = 0.5  # … for a name with a colon behind it, where no chunk is known to have both: lines may
+UNSURE: Final = 0.6  # … for a name where no line is known to define it
 IN_A_ROW: Final = 0.5  # … for the words of such a text in a row, with other signs between them
 IN_QUESTION: Final = 0.6  # … for the definition of a lower-case word that a question may ask for
 VERBATIM: Final = 0.7  # … for a text of several words as typed
@@ -198,7 +199,9 @@ class NamePlaces:
         rated |= dict.fromkeys(headed, IN_A_ROW)
         if label and not rated:
             named = {chunk_id: AS_LABEL * value for chunk_id, value in named.items()}
-        if rated and (label or name_inside(text) is not None or (names and max(rated.values()) != IN_A_ROW)):
+        if rated and (
+            has_signs_around(text) or name_inside(text) is not None or (names and max(rated.values()) != IN_A_ROW)
+        ):
             return rated
         return {**named, **{chunk_id: max(value, named.get(chunk_id, 0.0)) for chunk_id, value in rated.items()}}
 
@@ -293,6 +296,10 @@ class NamePlaces:
             if having_name:
                 is_other = bool(owner) and match is matches[-1]
                 value = AS_WORDS if name.is_words else self._elsewhere(owner) if is_other else DEFINED
+                symbols = dict(self._reader.rows_of(_SYMBOLS, having_name))
+                sure = having_name if name.is_words else defining(name, symbols, self._texts)
+                value = value if sure else UNSURE * value
+                having_name = sure or having_name
                 return self._firsts_most(dict.fromkeys(having_name, value))
         return {}
 

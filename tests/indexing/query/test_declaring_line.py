@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_indexing.query.declaring_line import declares, is_in_section
+from livedex_indexing.query.declaring_line import declares, defines, is_in_section
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,31 @@ size = 4
 )
 def test_a_key_is_below_the_heading_of_its_section(section: str, key: str, is_there: bool) -> None:
     assert is_in_section(SETTINGS, section, key) is is_there
+
+
+@pytest.mark.parametrize(
+    ("line", "is_defined"),
+    [
+        ("class walk:", True),
+        ("    def walk(tree):", True),
+        ("func (t *Tree) walk(n int) {", True),
+        ("static int *walk(struct tree *t)", True),
+        ("  public List<Node> walk() {", True),
+        ("  walk(tree) {", True),
+        ("#define walk(t) (t)", True),
+        ("int walk(struct tree *t);", False),
+        ("    return walk(tree)", False),
+        ("    walk(tree);", False),
+        ("    check_walk(tree, walk)", False),
+        ("def check(walk, tree):", False),
+        ("u32 walk[4];", False),
+        ("# the walk of a tree", False),
+    ],
+)
+def test_the_line_that_defines_a_name(line: str, is_defined: bool) -> None:
+    assert defines(f"first\n{line}\nlast", "walk", is_member=False) is is_defined
+
+
+def test_a_member_may_be_a_field() -> None:
+    assert defines("struct tree {\n\tu32 walk[4];\n};", "walk", is_member=True)
+    assert not defines("struct tree {\n\tu32 walked;\n};", "walk", is_member=True)

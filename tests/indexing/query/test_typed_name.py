@@ -195,3 +195,9 @@ def test_names_and_signs_alone_are_no_texts(text: str) -> None:
 def test_a_plain_name_is_told_from_the_words_of_a_question(text: str, name: str | None) -> None:
     found = plain_name_inside(text)
     assert (found.name if found is not None else None) == name
+
+
+def test_quotes_and_dashes_may_be_those_of_a_page() -> None:
+    finder = typed_text("the crew’s “lamp” — ours")
+    assert finder is not None
+    assert finder('it is the crew\'s "lamp" - ours')

@@ -84,3 +84,11 @@ def test_a_text_that_repeats_the_beginning_is_given_up(monkeypatch: pytest.Monke
     assert found(typed, text) == typed
     monkeypatch.setattr(typed_span, "COMPARED", 30 * 60)
     assert found(typed, text) is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [("the crew’s “lamp”", 'see the crew\'s "lamp"'), ("it's - ours", "so it’s – ours"), ("a crane's", "A crane’s")],
+)
+def test_quotes_and_dashes_may_be_those_of_a_page(typed: str, text: str) -> None:
+    assert (found(typed, text) or "").lower() == text[-len(typed) :].lower()

@@ -24,6 +24,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         made.write("root/g.txt", f"{FILLER}winch_load: 30\n{FILLER}")
         made.write("root/h.txt", f"{FILLER}mount it at /dev/mapper/clone and read it\n{FILLER}")
         made.write("root/mapper.py", f"def mapper(a):\n    clone = a\ndef clone(a):\n    return a\n{FILLER}")
+        made.write("root/i.py", f"def check_mast(mast):\n    return mast, mast, mast\n{FILLER}")
+        made.write("root/j.txt", f"{FILLER}the `mast` of a ship\n{FILLER}")
         made.write("root/use.py", f"def winch_load(a):\n    return a\n{FILLER}")
         made.write("root/m.md", "Fixes, fixes; fixes of fixes.\n" * 3)
         made.write("root/n.py", "def todo():\n    for todo in todo: todo(todo)\n" * 3)
@@ -41,6 +43,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         ("Return values:", "d.txt"),
         ("winch_load:", "g.txt"),
         ("/dev/mapper/clone", "h.txt"),
+        ("`mast`", "j.txt"),
     ],
 )
 def test_the_text_with_its_signs_comes_first(shelf: Indexed, typed: str, path: str) -> None:
