@@ -142,6 +142,13 @@ DEFECTS = (
         "tests/daemon/answer/test_reader_threads.py::test_a_read_for_which_no_thread_starts_keeps_no_place",
     ),
     Defect(
+        "unheard-read-keeps-its-place",
+        "each read whose end was not heard of, because memory was lacking, takes a place for good",
+        "livedex_daemon/answer/reader_threads.py",
+        (("        self._find_ended()\n", ""),),
+        "tests/daemon/answer/test_reader_threads.py::test_a_read_whose_end_was_not_heard_of_keeps_no_place",
+    ),
+    Defect(
         "configuration-seen-and-not-read",
         "an edit of the configuration that could not be read for a moment is never applied",
         "livedex_daemon/config_reload.py",

@@ -37,7 +37,7 @@ class Client(Protocol):
 
 
 class _Read:
-    __slots__ = ("action", "check", "client", "is_long", "is_short", "result", "started")
+    __slots__ = ("action", "check", "client", "ended", "is_long", "is_short", "result", "started")
 
     def __init__(
         self, client: Client, action: Callable[[], Any], result: asyncio.Future[Any], *, is_short: bool
@@ -48,6 +48,7 @@ class _Read:
         self.is_short = is_short
         self.is_long = False
         self.started = 0.0
+        self.ended: Future[Any] | None = None  # while it runs
         self.check: asyncio.TimerHandle | None = None  # whether it has become long
 
 
@@ -91,6 +92,7 @@ class ReaderThreads:
 
     def _next(self) -> _Read | None:
         """Take the read that may run now, None if there is none."""
+        self._find_ended()
         self._find_long()
         free = PLACES - sum(1 for read in self._running if not read.is_long)
         for client, reads in list(self._waiting.items()):
@@ -116,12 +118,16 @@ class ReaderThreads:
         except Unavailable as error:
             read.result.set_exception(error)
             return
+        read.ended = ended
         self._running.add(read)
         # A future keeps its callbacks: one that referred to it would keep the answer until a garbage collection.
         ended.add_done_callback(lambda done: on_loop(loop, lambda: self._finish(read, done))())
         read.check = loop.call_later(self._long_s + _MARGIN_S, self._start_waiting)
 
     def _finish(self, read: _Read, ended: Future[Any]) -> None:
+        if read.ended is None:
+            return
+        read.ended = None
         self._running.discard(read)
         if read.check is not None:
             read.check.cancel()  # else it would wake the loop for nothing
@@ -142,6 +148,12 @@ class ReaderThreads:
     def _poll_now(self) -> None:
         self._poll = None
         self._start_waiting()
+
+    def _find_ended(self) -> None:
+        """Finish the reads whose end was not heard of, because memory was lacking: they would keep their places."""
+        for read in [read for read in self._running if read.ended is not None and read.ended.done()]:
+            if read.ended is not None:
+                self._finish(read, read.ended)
 
     def _find_long(self) -> None:
         """Let the reads that last give up their places, as long as there are places for long ones."""

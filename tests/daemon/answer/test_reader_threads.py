@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from helpers.support import wait_until
+from livedex_daemon.answer import reader_threads
 from livedex_daemon.answer.reader_threads import LONG_PLACES, PER_CLIENT, PLACES, ReaderThreads
 from livedex_ipc.errors import Unavailable
 
@@ -70,6 +71,19 @@ def test_a_read_for_which_no_thread_starts_keeps_no_place() -> None:
                 await refused
 
     run(main, long_s=NEVER_S)
+
+
+def test_a_read_whose_end_was_not_heard_of_keeps_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lacks_memory(*_arguments: object) -> Callable[[], None]:
+        raise MemoryError
+
+    async def main(world: World) -> None:
+        with monkeypatch.context() as lacking:
+            lacking.setattr(reader_threads, "on_loop", lacks_memory)
+            unheard = [world.begin(Client(), str(number), lasts=False) for number in range(PLACES)]
+            assert await asyncio.gather(*unheard) == [str(number) for number in range(PLACES)]
+
+    run(main, long_s=0.05)
 
 
 def test_a_client_has_two_threads_and_the_next_one_is_served() -> None:
