@@ -6,6 +6,7 @@ only if there is none, an action is refused. The end of the process never joins 
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -16,6 +17,8 @@ from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 
 from livedex_ipc import thread_start
 from livedex_ipc.errors import Unavailable
+
+log = logging.getLogger(__name__)
 
 NO_THREAD: Final = (
     "the system starts no more threads: raise the limit of processes (`ulimit -u`, `TasksMax` of the service) "
@@ -73,12 +76,24 @@ class LastingThreads(Executor):
             self._threads += 1
 
     def _run(self) -> None:
-        while (action := self._actions.get()) is not None:
-            if action.future.set_running_or_notify_cancel():
-                action.run(self._finished)
-            else:
-                self._finished()
-            del action  # else its result would be kept until the next one
+        goes_on = True
+        while goes_on:
+            try:
+                goes_on = self._run_next()
+            except BaseException:  # memory was lacking, even to say so: the thread must not go with all that waits
+                with suppress(MemoryError):
+                    log.exception("action_not_settled", extra={"part": self._name})
+
+    def _run_next(self) -> bool:
+        """Wait for an action and run it. Return False at the end."""
+        action = self._actions.get()
+        if action is None:
+            return False
+        if action.future.set_running_or_notify_cancel():
+            action.run(self._finished)
+        else:
+            self._finished()
+        return True
 
     def _finished(self) -> None:
         with self._lock:

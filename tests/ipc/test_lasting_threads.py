@@ -62,6 +62,24 @@ def test_an_action_of_its_own_thread_is_refused(shortage: pytest.MonkeyPatch) ->
         asyncio.run(in_daemon_thread(lambda: 1, "one"))
 
 
+def test_a_thread_that_cannot_hand_over_a_result_goes_on() -> None:
+    """Memory is lacking: even what says so may fail."""
+
+    class Lacking(BaseException):
+        pass
+
+    def fail(_done: object) -> None:
+        raise Lacking
+
+    threads = LastingThreads(1, "some")
+    release = threading.Event()
+    held = threads.submit(release.wait, WAIT_S)
+    held.add_done_callback(fail)
+    release.set()
+    assert threads.submit(str, 2).result(WAIT_S) == "2"
+    threads.shutdown()
+
+
 def test_actions_run_side_by_side_and_errors_come_back() -> None:
     threads = LastingThreads(3, "some")
     together = threading.Barrier(3)
