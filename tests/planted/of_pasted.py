@@ -85,4 +85,30 @@ DEFECTS = (
         (("text.translate(_PLAIN_SIGNS)", "text"),),
         "tests/indexing/query/test_typed_name.py::test_quotes_and_dashes_may_be_those_of_a_page",
     ),
+    Defect(
+        "plain-words-apart",
+        "plain words in the order of a sentence find what has them most often, and not the sentence",
+        "livedex_indexing/rank/name_places.py",
+        (
+            (
+                "if not tokens or typed_text(text) is None:",
+                "if not tokens or not may_be_written or typed_text(text) is None:",
+            ),
+        ),
+        "tests/indexing/search/test_rows_of_words.py::test_the_file_with_the_row_comes_first",
+    ),
+    Defect(
+        "words-of-every-chunk",
+        "where every chunk has each word, what has two of them side by side most often outranks the sentence",
+        "livedex_indexing/rank/score.py",
+        (("max(total, _OF_PAIRS * sum(self._pairs))", "total"),),
+        "tests/indexing/search/test_rows_of_words.py::test_the_file_with_the_row_comes_first",
+    ),
+    Defect(
+        "question-about-its-text",
+        "a sentence with `module is used` finds the uses of `module`, and not the sentence",
+        "livedex_indexing/rank/name_places.py",
+        (("is_text = len(text.split()) > 1 and most >= VERBATIM", "is_text = False"),),
+        "tests/indexing/search/test_rows_of_words.py::test_a_question_with_a_name_is_found_where_it_is_written",
+    ),
 )

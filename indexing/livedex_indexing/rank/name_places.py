@@ -74,6 +74,7 @@ UNSURE: Final = 0.6  # … for a name where no line is known to define it
 IN_A_ROW: Final = 0.5  # … for the words of such a text in a row, with other signs between them
 IN_QUESTION: Final = 0.6  # … for the definition of a lower-case word that a question may ask for
 VERBATIM: Final = 0.7  # … for a text of several words as typed
+IN_FEW: Final = 0.9  # … where it is plain words, and few chunks have them: they are meant
 LINE: Final = 1.0  # … if it is a whole line, or a heading of two words in its case
 
 _WITH_WORDS = """SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))
@@ -144,12 +145,12 @@ class NamePlaces:
         return rated
 
     def with_text(self, text: str, best: Sequence[int]) -> list[int]:
-        """Return chunks with all words of a text that looks pasted, in a row; for a single word with signs, those of
-        ``best``. None for other texts, and where all words are very common."""
+        """Return chunks with all words of a text in a row, or else, if it looks pasted, with a part of it; for a single
+        word with signs those of ``best``. None where all words are very common."""
         tokens = self._reader.tokens(text)
         has_parts = may_have_other_parts(text)
         may_be_written = has_parts or may_be_pasted(text) or may_be_literal(text) or STOP_WORDS.issuperset(tokens)
-        if not tokens or not may_be_written or typed_text(text) is None:
+        if not tokens or typed_text(text) is None:
             return []
         if len(tokens) == 1:
             return list(best[:_PROPOSED])
@@ -157,7 +158,7 @@ class NamePlaces:
         counts = [rows for token in tokens if (rows := self._counted(phrase([token]))) is not None]
         if len(tokens) * min(counts, default=0) <= ROWS_READ:
             found = other_chunks(self._reader, f"body : {phrase(tokens)}", 0, self._resolved, _PROPOSED)
-        if found or not (has_parts or len(tokens) >= _WITH_MORE):
+        if found or not (has_parts or (may_be_written and len(tokens) >= _WITH_MORE)):
             return found
         return chunks_with_row(self._reader, self._resolved, self._counted, text, _PROPOSED)
 
@@ -182,9 +183,9 @@ class NamePlaces:
         words: tuple[Sequence[QueryTerm], Sequence[QueryTerm]],
         first: Sequence[int],
     ) -> Mapping[int, float]:
-        """Return the chunks ``named`` with those of `of_text`: with none where the definition of a single word is
-        known, and alone where the text has the name and more. Where one of the ``rows`` has the message around the
-        names, these do not count. ``words``: the terms in order, and those whose counts the rows begin with."""
+        """Return the chunks ``named`` with those of `of_text`: no text where the definition of a single word is known,
+        no name where a chunk has all of a text, the name and more, or (one of ``rows``) the message around the names.
+        ``words``: the terms in order, and those whose counts the rows begin with."""
         label = is_label(text)
         if not label and len(text.split()) == 1 and DEFINED in named.values() and _is_word(text):
             return named
@@ -199,9 +200,9 @@ class NamePlaces:
         rated |= dict.fromkeys(headed, IN_A_ROW)
         if label and not rated:
             named = {chunk_id: AS_LABEL * value for chunk_id, value in named.items()}
-        if rated and (
-            has_signs_around(text) or name_inside(text) is not None or (names and max(rated.values()) != IN_A_ROW)
-        ):
+        most = max(rated.values(), default=0.0)
+        is_text = len(text.split()) > 1 and most >= VERBATIM
+        if is_text or (rated and (has_signs_around(text) or name_inside(text) or (names and most != IN_A_ROW))):
             return rated
         return {**named, **{chunk_id: max(value, named.get(chunk_id, 0.0)) for chunk_id, value in rated.items()}}
 
@@ -247,8 +248,8 @@ class NamePlaces:
         return {chunk_id: VERBATIM * share for chunk_id, share in pieces.items()}
 
     def _verbatim(self, ids: Collection[int], text: str, finder: Finder) -> dict[int, float]:
-        """Rate those of the chunks that have the text, higher where it is a whole line; if none has, those that have
-        its words in a row."""
+        """Rate those of the chunks that have the text, higher where it is a whole line, or where few have it; if none
+        has, those that have its words in a row."""
         is_line, found, in_case = typed_line(text), list(ids), typed_case(text)
         is_whole: Finder = (lambda _: True) if has_signs_around(text) else is_line
         read: dict[int, str] = {}
@@ -259,7 +260,8 @@ class NamePlaces:
             read |= more
             exact = {i: value for i, value in rated.items() if in_case(read[i])}
             if exact:
-                return exact
+                few = len(exact) <= _READ and not may_be_pasted(text)
+                return {chunk_id: max(value, few * IN_FEW) for chunk_id, value in exact.items()}
         rated = dict.fromkeys(rated, IN_A_ROW)  # in another case
         has_words = None if rated else typed_words(text)
         return rated if has_words is None else {i: IN_A_ROW for i in sorted(read) if has_words(read[i])}

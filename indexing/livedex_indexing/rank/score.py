@@ -85,6 +85,7 @@ _ALL: Final = 0.999  # of a sum of floating-point numbers
 _NOT_THERE: Final = 0.7  # share of the best chunk for each chunk that a short file lacks (.3 to .7: +.002 to .008)
 _ANYWHERE: Final = 0.5  # share of `close` for other forms of all words, however far apart
 _SPREAD: Final = 1.0  # of Σ idf for a file that has the words where no chunk has
+_OF_PAIRS: Final = 0.25  # for `typed`, of Σ idf of pairs at least: if each chunk has each word, their idf is nothing
 _GAIN: Final = K1 + 1
 _OF_CHUNKS: Final = 12  # the first parts are those of a chunk, the others those of the file
 DAMPING: Final = 0.5  # factor for a file's second chunk, its square for the third: a page shows files first
@@ -199,8 +200,7 @@ def _order(file: Ranked) -> tuple[float, bytes, int]:
 def arrange(files: Sequence[Ranked], *, group_by_file: bool, no_file_limit: bool) -> Iterator[Placed]:
     """Return the chunks of the files as one list of hits.
 
-    ``group_by_file``: only the best chunk of each file. ``no_file_limit``: the query names a single file, so its
-    chunks may fill the page, undamped.
+    ``group_by_file``: only the best chunk of each file. ``no_file_limit``: one file is named, so all its chunks count.
     """
     if group_by_file:
         return (_place(file, 0, file.score) for file in files)
@@ -239,7 +239,6 @@ class _Scale:
 
     def __init__(self, features: FeatureTable, content_of: Mapping[int, int], total: float, cosines: Cosines) -> None:
         self.total = total
-        self._typed = {chunk_id: total * value for chunk_id, value in features.typed.items()}
         self._cosines = cosines
         self._similar = total * cosines.weight
         self._rows = features.rows
@@ -261,8 +260,9 @@ class _Scale:
         self.brief, self.auxiliary, self.news, _ = weights[-4:]
         # If few rows have a pair of neighbours, all of them were examined: their number tells how rare the pair is.
         pairs = [row.pairs for row in features.rows.values() if row.pairs]
-        occurrences = [sum(map(bool, counts)) for counts in zip(*pairs, strict=True)]
-        self._pairs = [idf_of(count, features.chunks) for count in occurrences]
+        self._pairs = [idf_of(sum(map(bool, counts)), features.chunks) for counts in zip(*pairs, strict=True)]
+        typed = max(total, _OF_PAIRS * sum(self._pairs))
+        self._typed = {chunk_id: typed * value for chunk_id, value in features.typed.items()}
 
     def without_words(self, chunk_id: int | None, in_name: Sequence[float]) -> tuple[float, ...]:
         """Return the weighted parts of a chunk without the words; None: of a file whose chunks are not examined."""
