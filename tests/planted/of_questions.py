@@ -49,7 +49,10 @@ DEFECTS = (
         "pasted-line-after-its-name",
         "a pasted line of code finds the definition of what it calls, and not the line",
         "livedex_indexing/rank/name_places.py",
-        (("(names and max(rated.values()) != IN_A_ROW)", "False"),),
+        (
+            ("is_text = len(text.split()) > 1 and most >= VERBATIM", "is_text = False"),
+            ("(names and most != IN_A_ROW)", "False"),
+        ),
         MESSAGES,
     ),
     Defect(
