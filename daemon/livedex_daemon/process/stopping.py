@@ -66,8 +66,16 @@ class SignalThread:
     def _run(self) -> None:
         number = bytearray(1)  # so that to receive one takes no memory
         with self._received:
-            while self._received.recv_into(number):
+            while self._receive(number):
                 self._act(number[0])
+
+    def _receive(self, number: bytearray) -> int:
+        """Wait for the next signal; return 0 at the end."""
+        while True:
+            try:
+                return self._received.recv_into(number)
+            except (OSError, MemoryError):  # without this thread no signal would be heard
+                time.sleep(PAUSE_S)
 
     def _act(self, number: int) -> None:
         action = self._actions.get(number, _nothing)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import faulthandler
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -40,6 +43,30 @@ def test_each_signal_is_acted_on_by_its_thread_though_an_action_failed(as_before
         os.kill(os.getpid(), signal.SIGUSR1)
         assert twice.wait(10)
         assert heard == ["signals", "signals"]
+    finally:
+        signals.close()
+
+
+class FailsOnce(socket.socket):
+    """A socket whose first read fails, as at an error of the system or without memory."""
+
+    failed = False
+
+    def recv_into(self, buffer: bytearray, *_: Any) -> int:  # type: ignore[override]
+        if not self.failed:
+            self.failed = True
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return super().recv_into(buffer)
+
+
+def test_a_signal_is_heard_though_reading_it_failed(as_before: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    received, written = socket.socketpair()
+    monkeypatch.setattr(socket, "socketpair", lambda: (FailsOnce(fileno=received.detach()), written))
+    heard = threading.Event()
+    signals = SignalThread({signal.SIGUSR1: heard.set})
+    try:
+        os.kill(os.getpid(), signal.SIGUSR1)
+        assert heard.wait(10)
     finally:
         signals.close()
 
