@@ -68,7 +68,7 @@ def walk_of(tree: Tree, now: Callable[[], float]) -> TreeWalk:
 def test_a_walk_distinguishes_what_went_just_now_from_what_is_gone(tree: Tree) -> None:
     tree.write("d/f.txt", "text\n")
     tree.remove("d/f.txt")
-    went = os.stat(os.path.join(tree.path, "d")).st_mtime
+    went = os.stat(os.path.join(tree.path, "d")).st_ctime + 0.01
     changes = Changes()
     walk = walk_of(tree, lambda: went)
     assert walk.step(lambda: False, changes)
