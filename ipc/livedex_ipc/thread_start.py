@@ -37,9 +37,12 @@ def start(thread: threading.Thread) -> None:
         thread.start()
     del vars(thread)["_bootstrap"], boot
     while not begun.acquire(timeout=LOOK_S):
-        if _has_ended(lives()) and not begun.acquire(blocking=False):
+        if not _has_ended(lives()):
+            continue
+        if not begun.acquire(blocking=False):  # else it began and ended meanwhile
             getattr(threading, "_limbo", {}).pop(thread, None)
             raise RuntimeError("can't start new thread")
+        return
 
 
 class _Boot:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import pytest
@@ -47,3 +48,14 @@ def test_one_that_lacks_memory_to_begin_is_an_error(lacking: str) -> None:
         thread_start.start(thread)
     assert not ran
     assert thread not in threading.enumerate()
+
+
+def test_one_that_ends_while_it_is_looked_at_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thread_start, "LOOK_S", 0.0)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(2_000):
+            thread_start.start(threading.Thread(target=int, daemon=True))
+    finally:
+        sys.setswitchinterval(interval)
