@@ -92,7 +92,7 @@ DEFECTS = (
         (
             (
                 "if not tokens or typed_text(text) is None:",
-                "if not tokens or not may_be_written or typed_text(text) is None:",
+                "if not tokens or not may_be_pasted(text) or typed_text(text) is None:",
             ),
         ),
         "tests/indexing/search/test_rows_of_words.py::test_the_file_with_the_row_comes_first",

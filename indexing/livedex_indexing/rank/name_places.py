@@ -148,8 +148,6 @@ class NamePlaces:
         """Return chunks with all words of a text in a row, or else, if it looks pasted, with a part of it; for a single
         word with signs those of ``best``. None where all words are very common."""
         tokens = self._reader.tokens(text)
-        has_parts = may_have_other_parts(text)
-        may_be_written = has_parts or may_be_pasted(text) or may_be_literal(text) or STOP_WORDS.issuperset(tokens)
         if not tokens or typed_text(text) is None:
             return []
         if len(tokens) == 1:
@@ -158,7 +156,8 @@ class NamePlaces:
         counts = [rows for token in tokens if (rows := self._counted(phrase([token]))) is not None]
         if len(tokens) * min(counts, default=0) <= ROWS_READ:
             found = other_chunks(self._reader, f"body : {phrase(tokens)}", 0, self._resolved, _PROPOSED)
-        if found or not (has_parts or (may_be_written and len(tokens) >= _WITH_MORE)):
+        looks_pasted = may_be_pasted(text) or may_be_literal(text) or STOP_WORDS.issuperset(tokens)
+        if found or not (may_have_other_parts(text) or (looks_pasted and len(tokens) >= _WITH_MORE)):
             return found
         return chunks_with_row(self._reader, self._resolved, self._counted, text, _PROPOSED)
 
