@@ -144,7 +144,7 @@ class App:
         self._embedding = readers.semantics = self._vectors(roots, power)
         self._lanes = self._made_lanes(conversions, power)
         self._exchange = ExchangeThread(locations.exchange_db, self._config)
-        self._standing = self._standing_messages(roots, store_health, conversions)
+        self._standing = self._standing_messages(roots, store_health)
         # Upkeep
         upkeep = RowUpkeep(self._forgotten, PendingRows(store, backlog, roots, worker.files, conversions))
         root_check = RootCheck(worker, steps, roots, watching, upkeep)
@@ -222,12 +222,11 @@ class App:
         ]
         return (*threads, *[lane.thread for lane in self._lanes], *self._reloader.followers, *self._tasks)
 
-    def _standing_messages(self, roots: Roots, store_health: StoreHealth, conversions: Conversions) -> StandingMessages:
+    def _standing_messages(self, roots: Roots, store_health: StoreHealth) -> StandingMessages:
         woken = on_loop(asyncio.get_running_loop(), self._exchange.waiters.wake)
         sources = Sources(
-            self._index.readers, roots, store_health, self._backlog, conversions, self._worker.submit,
-            self._could_not_read, woken,
-        )  # fmt: skip
+            self._index.readers, roots, store_health, self._backlog, self._worker.submit, self._could_not_read, woken
+        )
         return StandingMessages(sources, self._locations.exchange_db, self._config)
 
     def _made_lanes(self, conversions: Conversions, power: PowerGate) -> list[Lane]:
@@ -259,7 +258,7 @@ class App:
     def _plan(self) -> str:
         return str(chunk_plan.fingerprint(self._pool.policy.chunking))
 
-    def _changed(self, files: set[Key], root_ids: set[int]) -> None:
+    def _changed(self, files: dict[Key, bytes | None], root_ids: set[int]) -> None:
         self._notifier.changed(files, root_ids)
         self._standing.changed(files, root_ids)
         self._embedding.changed()

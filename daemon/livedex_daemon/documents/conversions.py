@@ -105,10 +105,6 @@ class Conversions:
 
     # -- for answers
 
-    def contents(self) -> dict[Key, bytes]:
-        """Return the hash of the bytes of each path that waits."""
-        return {key: content[0] for key, content in self._content_of.copy().items()}
-
     def waits(self, key: Key) -> bool:
         return key in self._content_of
 

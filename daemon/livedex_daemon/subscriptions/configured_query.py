@@ -5,7 +5,7 @@ Invariant: nothing of a root is news before its first contents are noted. Used u
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from livedex_daemon.config.settings import StandingConfig
@@ -20,7 +20,8 @@ FULL_REST_S: Final = 1.0  # before a topic that was full is tried again
 
 class ConfiguredQuery(PendingFiles):
     """``number``: of the exchange, None until it was asked. ``known``: the paths of the roots whose first contents are
-    noted. ``begun``: the ids of others whose first index is complete, so that changes are news from then on.
+    noted. ``begun``: the ids of others whose first index is complete, so that changes are news from then on, each with
+    the files that changed since and the hash of the bytes that the file had then; None: it was not there.
 
     ``fault``: why it could not publish the last time; None: it could.
     """
@@ -33,7 +34,7 @@ class ConfiguredQuery(PendingFiles):
         self.style = Style(request.max_snippet_chars, request.context_lines, explain=False, matches=True)
         self.number: int | None = None
         self.known: set[bytes] = set()
-        self.begun: set[int] = set()
+        self.begun: dict[int, dict[FileKey, bytes | None]] = {}
         self.fault: str | None = None
         self._rests_until = 0.0
 
@@ -43,7 +44,7 @@ class ConfiguredQuery(PendingFiles):
     def begin(self, root: Root) -> None:
         """Note that the first index of a root is complete."""
         if root.path not in self.known:
-            self.begun.add(root.id)
+            self.begun.setdefault(root.id, {})
 
     def to_note(self, roots: Roots) -> dict[int, bytes]:
         """Return the roots, id to path, whose first contents can be noted now."""
@@ -51,17 +52,28 @@ class ConfiguredQuery(PendingFiles):
             return {}
         return {root.id: root.path for root in roots if root.id in self.begun and is_complete(root)}
 
-    def changed(self, roots: Roots, files: Iterable[FileKey], whole: Iterable[int], now: float) -> None:
-        """Add what a commit changed, as far as it is news."""
-        counted = self.known_ids(roots) | self.begun
-        self.add_pending([key for key in files if key[0] in counted], counted.intersection(whole), now)
+    def changed(self, roots: Roots, files: Mapping[FileKey, bytes | None], whole: Iterable[int], now: float) -> None:
+        """Add what a commit changed, as far as it is news. ``files``: each with the hash of its bytes before."""
+        for key, before in files.items() if self.begun else ():
+            if key[0] in self.begun:
+                self.begun[key[0]].setdefault(key, before)
+        known = self.known_ids(roots)
+        self.add_pending([key for key in files if key[0] in known], known.intersection(whole), now)
+
+    def changed_in(self, roots: Iterable[int]) -> dict[FileKey, bytes | None]:
+        """Return the files of begun roots that changed since, with the hash of the bytes that each had then."""
+        return {key: before for root_id in roots for key, before in self.begun[root_id].items()}
 
     def noted(self, roots: dict[int, bytes], now: float) -> None:
         """From now on, what is new in these roots can be published. They are compared as a whole, so that it does not
-        matter what became of the pending files meanwhile."""
+        matter what became of the changed files meanwhile."""
         self.known.update(roots.values())
-        self.begun -= roots.keys()
+        self.forget_begun(roots)
         self.add_pending((), roots, now)
+
+    def forget_begun(self, roots: Iterable[int]) -> None:
+        for root_id in roots:
+            self.begun.pop(root_id, None)
 
     def is_ready(self, roots: Roots, now: float) -> bool:
         if self.number is None or now < self._rests_until:

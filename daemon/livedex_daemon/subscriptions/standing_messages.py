@@ -10,7 +10,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Final, NamedTuple
@@ -19,7 +19,6 @@ import apsw
 
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import StandingConfig
-from livedex_daemon.documents.conversions import Conversions
 from livedex_daemon.exchange.standing_reports import MOST_PUBLISHED, Left, Report, StandingReports
 from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.precious.precious_database import DatabaseUnusable
@@ -33,7 +32,15 @@ from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.hits.document_texts import DocumentTexts
 from livedex_indexing.hits.live_files import LiveFiles, Stale
 from livedex_indexing.search.standing_hits import StandingHits
-from livedex_indexing.search.standing_query import FileKey, Found, Part, content_hashes, part_of, parts_of_all
+from livedex_indexing.search.standing_query import (
+    FileKey,
+    Found,
+    Part,
+    content_hashes,
+    part_of,
+    parts_of_all,
+    waiting_files,
+)
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import GENERATION
 from livedex_ipc.errors import Cancelled, LivedexError, Unavailable
@@ -58,7 +65,6 @@ class Sources(NamedTuple):
     roots: Roots
     store_health: StoreHealth
     backlog: Backlog
-    conversions: Conversions
     between_turns: Callable[[Callable[[], None]], Future[None]]
     could_not_read: Callable[[dict[FileKey, int]], None]
     published: Callable[[], None]
@@ -101,8 +107,9 @@ class StandingMessages:
             self._is_started = True
             self.thread.start()
 
-    def changed(self, files: Collection[FileKey], roots: Iterable[int]) -> None:
-        """Note that a commit changed these files, and possibly every file of these roots."""
+    def changed(self, files: Mapping[FileKey, bytes | None], roots: Iterable[int]) -> None:
+        """Note that a commit changed these files, and possibly every file of these roots. ``files``: each with the hash
+        of the bytes that it had before; None: none was known."""
         if self._queries:
             whole = list(roots)
             with self._wake:
@@ -217,7 +224,7 @@ class StandingMessages:
                 is_new = each.number is None
                 each.number = numbers[each.config]
                 each.known = known[each] - (self._left.roots - left.roots)
-                each.begun -= each.known_ids(self._roots)
+                each.forget_begun(each.known_ids(self._roots))
                 if is_new:
                     each.add_pending((), each.known_ids(self._roots), time.monotonic())
             self._must_keep = queries is not self._queries or roots != self._root_paths or left is not self._left
@@ -232,34 +239,45 @@ class StandingMessages:
     # -- where news begin
 
     def _note_first_contents(self, reports: StandingReports) -> None:
-        if not any(each.to_note(self._roots) for each in self._queries):
+        with self._wake:
+            due = {each: roots for each in self._queries if (roots := self._to_note(each))}
+        if not due:
             return
-        waiting = self._sources.conversions.contents()  # before the snapshot: those that leave it are in the snapshot
         with self._snapshot() as reader:
-            reader.one(GENERATION)
+            reader.one(GENERATION)  # the snapshot begins: what is due was complete before
             # What the snapshot has was passed on to ``changed`` by the end of the turn that committed it.
             self._sources.between_turns(lambda: None).result(TURN_S)
-            for each in list(self._queries):
+            for each, before in due.items():
                 with self._wake:
-                    roots = {} if self._sources.store_health.rebuilding else each.to_note(self._roots)
-                    news = set(each.pending.files)
+                    roots = dict(self._to_note(each).items() & before.items())
+                    changed = each.changed_in(roots)
                 if roots and each.number is not None:
-                    documents = {found for key, found in waiting.items() if key[0] in roots and key not in news}
-                    found = self._first_contents(reader, each, roots, news)
-                    reports.begin(each.number, roots.values(), found | documents)
+                    found = self._first_contents(reader, each, roots, changed)
+                    found.update(digest for digest in changed.values() if digest is not None)
+                    reports.begin(each.number, roots.values(), found)
                     with self._wake:
                         each.noted(roots, time.monotonic())
 
+    def _to_note(self, query: ConfiguredQuery) -> dict[int, bytes]:
+        """Call with the lock held."""
+        return {} if self._sources.store_health.rebuilding else query.to_note(self._roots)
+
     def _first_contents(
-        self, reader: Reader, query: ConfiguredQuery, roots: dict[int, bytes], news: set[FileKey]
+        self, reader: Reader, query: ConfiguredQuery, roots: dict[int, bytes], changed: Container[FileKey]
     ) -> set[bytes]:
+        """Return the hashes of what the files of these roots have, but for those that changed since."""
         served, unsure = self._roots.paths(), set[FileKey]()
         contents: set[bytes] = set()
         for part in parts_of_all(reader, roots):
             live = LiveFiles(served, DocumentTexts(reader))
             found = query.query.found(reader, part, served, live, unsure)
-            contents.update(each.content.hash for each in found if each.key not in news)
-        return contents | content_hashes(reader, unsure - news)
+            contents.update(each.content.hash for each in found if each.key not in changed)
+        waiting = waiting_files(reader, roots)
+        return (
+            contents
+            | content_hashes(reader, [key for key in unsure if key not in changed])
+            | {digest for key, digest in waiting if key not in changed}
+        )
 
     # -- news
 

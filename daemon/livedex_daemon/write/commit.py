@@ -121,7 +121,8 @@ class Committer:
         if isinstance(result, Unreadable):
             return work.row or bare_row(root_id, path, stat, "pending", f"read: {os.strerror(result.errno)}", now)
         if isinstance(result, NoWorker):
-            return bare_row(root_id, path, stat, "pending", "no chunk worker", now)
+            row = bare_row(root_id, path, stat, "pending", "no chunk worker", now)
+            return row._replace(content_hash=outcome.content_hash)
         if isinstance(result, Waiting):
             row = bare_row(root_id, path, stat, "pending", "parse", now)
             return row._replace(content_hash=outcome.content_hash)

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from livedex_indexing import relpath
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, file_copy
-from livedex_indexing.model import Place, Query
+from livedex_indexing.model import STATUSES, Place, Query
 from livedex_indexing.query.filters import Filters, build_filters
 from livedex_indexing.query.highlight import WrittenPhrase
 from livedex_indexing.query.query_compiler import compile_strict
@@ -40,6 +40,8 @@ _LAST: Final = (1 << 63) - 1
 
 _FILE = """SELECT id, content_id FROM files
            WHERE root_id = ? AND folder = ? AND name = ? AND content_id IS NOT NULL"""
+_WAITING = f"""SELECT root_id, folder, name, content_hash FROM files WHERE status = {STATUSES.index("pending")}
+               AND content_hash IS NOT NULL AND root_id IN (SELECT value FROM json_each(?))"""
 _FILES = f"SELECT d.content_id, {COPY} FROM files d WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}}"
 _RANGES = "SELECT first_chunk, first_chunk + chunks - 1 FROM contents WHERE id IN (SELECT value FROM json_each(?))"
 _BORDER = """SELECT t.first_chunk + t.chunks FROM contents t
@@ -102,6 +104,12 @@ def content_hashes(reader: Reader, keys: Iterable[FileKey]) -> set[bytes]:
     rows = reader.rows_of_each(_FILE, [(root_id, *relpath.split(path)) for root_id, path in keys])
     contents = {content_id for _, content_id in rows}
     return {content.hash for content in read_contents(reader, contents).values()}
+
+
+def waiting_files(reader: Reader, roots: Iterable[int]) -> Iterator[tuple[FileKey, bytes]]:
+    """Yield the files of these roots whose bytes are known and not indexed yet, each with the hash of its bytes."""
+    for root_id, folder, name, digest in reader.rows(_WAITING, (json.dumps(list(roots)),)):
+        yield (root_id, relpath.join(folder, name)), digest
 
 
 def parts_of_all(reader: Reader, roots: Collection[int] | None = None) -> Iterator[Part]:

@@ -38,13 +38,14 @@ _FORGOTTEN = f"""SELECT folder, name, content_hash FROM files
                  WHERE root_id = ? AND status = {STATUSES.index("skipped")} AND reason = 'forgotten'"""
 PENDING: Final = f"SELECT root_id, folder, name FROM files WHERE status = {STATUSES.index('pending')} LIMIT ?"
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM files WHERE root_id = ? LIMIT ?)"
-_FIND = "SELECT id, content_id FROM files WHERE root_id = ? AND folder = ? AND name = ?"
+_HASH = "coalesce((SELECT hash FROM contents WHERE id = content_id), content_hash)"
+_FIND = f"SELECT id, content_id, {_HASH} FROM files WHERE root_id = ? AND folder = ? AND name = ?"
 _ADD = """INSERT INTO files (root_id, folder, name, size, mtime_ns, ctime_ns, ino, status, reason, content_id,
           content_hash, signature, indexed_at, settled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _CHANGE = """UPDATE files SET size = ?, mtime_ns = ?, ctime_ns = ?, ino = ?, status = ?, reason = ?, content_id = ?,
              content_hash = ?, signature = ?, indexed_at = ?, settled = ? WHERE id = ?"""
 _ADD_PATH = "INSERT INTO paths (rowid, name, folder) VALUES (?, ?, ?)"
-_BELOW_ALL = "SELECT id, content_id, folder, name FROM files WHERE root_id = ?1"
+_BELOW_ALL = f"SELECT id, content_id, {_HASH}, folder, name FROM files WHERE root_id = ?1"
 # In two parts: for an OR between them, SQLite would pass through all files of the root.
 BELOW = f"{_BELOW_ALL} AND folder = ?2 UNION ALL {_BELOW_ALL} AND folder >= ?3 AND folder < ?4"
 _FOLDERS_ALL = "SELECT DISTINCT folder FROM files WHERE root_id = ? ORDER BY folder"
@@ -81,12 +82,13 @@ class FileTable:
     def __init__(self, db: apsw.Connection, contents: ContentTable) -> None:
         self._db = db
         self._contents = contents
-        self.changed_files: set[tuple[int, bytes]] = set()  # changed by the transaction, and indexed before or after it
+        # Changed by the transaction, and of known bytes before or after it: with the hash of those before.
+        self.changed_files: dict[tuple[int, bytes], bytes | None] = {}
         self.changed_roots: set[int] = set()  # all files of these roots count as changed
 
     def forget_changed(self) -> None:
         """Forget the changes: the transaction has ended."""
-        self.changed_files, self.changed_roots = set(), set()
+        self.changed_files, self.changed_roots = {}, set()
 
     def put(self, rows: Iterable[FileRow]) -> int:
         """Insert or replace each row by (root_id, path). Return the number of rows given."""
@@ -100,8 +102,10 @@ class FileTable:
         found = []
         for path in paths:
             rows = fetch(self._db, _FIND, (root_id, *relpath.split(path)))
-            self.changed_files.update((root_id, path) for _, content_id in rows if content_id is not None)
-            found += rows
+            for file_id, content_id, digest in rows:
+                found.append((file_id, content_id))
+                if digest is not None:
+                    self.changed_files.setdefault((root_id, path), digest)
         return self._drop(found, forget=forget)
 
     def remove_below(self, root_id: int, path: bytes, *, forget: bool) -> int:
@@ -109,7 +113,9 @@ class FileTable:
         sql, values = (BELOW, (path, *relpath.range_below(path))) if path else (_BELOW_ALL, ())
         found = fetch(self._db, sql, (root_id, *values))
         if path:
-            self.changed_files.update((root_id, relpath.join(*row[2:])) for row in found if row[1] is not None)
+            for _, _, digest, *names in found:
+                if digest is not None:
+                    self.changed_files.setdefault((root_id, relpath.join(*names)), digest)
         elif found:
             self.changed_roots.add(root_id)
         return self._drop([row[:2] for row in found], forget=forget)
@@ -169,9 +175,9 @@ class FileTable:
             self._db.execute(_ADD_PATH, (self._db.last_insert_rowid(), path_text(name), path_text(folder)))
         else:
             self._db.execute(_CHANGE, (*values, known[0][0]))
-        before = known[0][1] if known else None
-        if before is not None or content_id is not None:
-            self.changed_files.add((row.root_id, row.path))
+        _, before, digest = known[0] if known else (None, None, None)
+        if digest is not None or row.content_hash is not None:
+            self.changed_files.setdefault((row.root_id, row.path), digest)
         for changed in {before, content_id} if before != content_id else ():
             if changed is not None:
                 self._contents.touch(changed)

@@ -47,12 +47,12 @@ _STATUSES = "SELECT root_id, status, count(*) FROM files NOT INDEXED GROUP BY ro
 _CHUNKS = "SELECT (SELECT count(*) FROM chunks) - (SELECT count(*) FROM dead)"
 
 
-# Called after each commit with the indexed files that it changed, as (root id, path), and with the roots whose served
-# files all changed.
-OnChange = Callable[[set[tuple[int, bytes]], set[int]], None]
+# Called after each commit with the files that it changed and whose bytes were known before or after it, as (root id,
+# path), each with the hash of the bytes before, and with the roots whose served files all changed.
+OnChange = Callable[[dict[tuple[int, bytes], bytes | None], set[int]], None]
 
 
-def ignore_change(_files: set[tuple[int, bytes]], _roots: set[int]) -> None:
+def ignore_change(_files: dict[tuple[int, bytes], bytes | None], _roots: set[int]) -> None:
     return
 
 

@@ -39,7 +39,8 @@ def test_vectors_that_are_lost_while_the_embedder_fails_are_pending(
 def test_the_number_of_texts_embedded_only_grows(world: World) -> None:
     assert world.vectors.embedded == 1
     world.use("new")
-    wait_until(lambda: world.new.batches and world.vectors.embedded == 2, what="the text embedded by both")
+    wait_until(world.former.closed.is_set, what="the end of the former vectors")
+    assert (world.new.batches, world.vectors.embedded) == (1, 2)
     found = world.vectors.vectors("words", QUERY_S)
     assert found is not None
     found.of_chunks.damaged = True

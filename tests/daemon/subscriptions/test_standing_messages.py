@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import tempfile
@@ -10,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,11 @@ from hypothesis import strategies as st
 
 from helpers.exchange_file import Queue
 from helpers.fakes import online_root
-from helpers.indexed_folder import SIGNATURE, Indexed
+from helpers.indexed_folder import Indexed
 from helpers.support import examples, wait_until
 from livedex_daemon.config import settings
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import StandingConfig
-from livedex_daemon.documents.conversions import Conversions, Document
 from livedex_daemon.exchange.exchange_store import SCHEMA
 from livedex_daemon.exchange.standing_reports import StandingReports
 from livedex_daemon.index_file.index_readers import IndexReaders
@@ -44,21 +42,21 @@ NEVER = StandingConfig("never", "never.found")
 class World:
     """An index, an exchange, and the thread between them. Each commit is passed on at once, unless it is ``held``."""
 
-    def __init__(self, folder: Path, config: str = "") -> None:
+    def __init__(self, folder: Path, config: str = "", roots: tuple[str, ...] = ("root",)) -> None:
         self.folder = folder
-        self.indexed = Indexed(folder)
-        ((number, path),) = self.indexed.roots.items()
-        self.root = online_root(path, number)
-        self.paths = frozenset((path,))
-        self.health, self.conversions = StoreHealth(), Conversions()
-        self.held: list[tuple[set[FileKey], set[int]]] | None = None
+        self.indexed = Indexed(folder, roots)
+        self.root, *self.others = (online_root(path, number) for number, path in self.indexed.roots.items())
+        self.paths = frozenset(self.indexed.roots.values())
+        self.health = StoreHealth()
+        self.held: list[tuple[dict[FileKey, bytes | None], set[int]]] | None = None
         self.turns = 0
+        self.in_turn: Callable[[], None] | None = None  # done once, in the next turn
         self.woken = threading.Event()
         self.backlog = Backlog(time.monotonic, lambda: None)
         self.current = CurrentConfig(settings.parse(config))
         self.sources = Sources(
-            IndexReaders(self.indexed.database, threading.Event()), Roots([self.root]), self.health, self.backlog,
-            self.conversions, self.between_turns, lambda _: None, self.woken.set,
+            IndexReaders(self.indexed.database, threading.Event()), Roots([self.root, *self.others]), self.health,
+            self.backlog, self.between_turns, lambda _: None, self.woken.set,
         )  # fmt: skip
         self.standing = self._new()
         self.indexed.store.on_change = self.commit
@@ -70,11 +68,11 @@ class World:
         self.standing.stop(10)
         self.standing, self.held = self._new(), None
 
-    def commit(self, files: set[FileKey], roots: set[int]) -> None:
+    def commit(self, files: dict[FileKey, bytes | None], roots: set[int]) -> None:
         if self.held is not None:
-            self.held.append((set(files), set(roots)))
+            self.held.append((files, roots))
         else:
-            self.standing.changed(set(files), set(roots))
+            self.standing.changed(files, roots)
 
     def between_turns(self, action: Callable[[], None]) -> Future[None]:
         """The turn of the writing thread ends: what it committed is passed on."""
@@ -82,6 +80,9 @@ class World:
         held, self.held = self.held or [], None
         for files, roots in held:
             self.standing.changed(files, roots)
+        in_turn, self.in_turn = self.in_turn, None
+        if in_turn is not None:
+            in_turn()
         action()
         done: Future[None] = Future()
         done.set_result(None)
@@ -89,6 +90,14 @@ class World:
 
     def use(self, *queries: StandingConfig) -> None:
         self.standing.use(queries, self.paths)
+
+    @contextmanager
+    def no_notes(self) -> Iterator[None]:
+        """Use ALPHA, and keep the thread from noting anything meanwhile."""
+        exchange = PreciousDatabase(str(self.folder / "exchange.db"), SCHEMA)
+        with closing(exchange) as other, other.transaction(durable=False):
+            self.use(ALPHA)
+            yield
 
     def await_noted(self) -> None:
         """Wait until the first contents of the root are noted."""
@@ -104,7 +113,7 @@ class World:
 
     def settled_names(self) -> list[str]:
         """Return the names of all messages, once everything was compared again and a last file published."""
-        self.standing.changed((), [self.root.id])
+        self.standing.changed({}, [self.root.id])
         self.indexed.write("root/last.txt", "alpha last\n")
         wait_until(lambda: "last.txt" in self.names(), what="the last message")
         return sorted(set(self.names()) - {"last.txt"})
@@ -164,16 +173,19 @@ def test_a_commit_that_is_seen_before_it_is_passed_on_is_news(world: World) -> N
     assert world.turns
 
 
-def test_documents_still_to_be_converted_are_no_news(world: World) -> None:
-    text = b"alpha in a document\n"
-    content = hashlib.blake2b(text, digest_size=16).digest()
-    document = Document(world.root, b"slow.txt", "markitdown", ".txt", False)
-    world.conversions.request((content, SIGNATURE), document)
-    world.use(ALPHA)
+def test_what_still_waits_to_be_converted_or_cut_is_no_news(world: World) -> None:
+    def waits(name: str) -> None:
+        world.indexed.write(f"root/{name}", f"alpha of {name}\n")
+        row = world.indexed.row(f"root/{name}")
+        world.indexed.store.put_files([row._replace(status="pending", reason="parse", content_id=None)])
+
+    waits("slow.txt")
+    with world.no_notes():
+        waits("later.txt")
     world.await_noted()
-    world.indexed.write("root/slow.txt", text)
+    world.indexed.index("root/slow.txt", "root/later.txt")
     world.indexed.write("root/new.txt", "alpha new\n")
-    assert world.settled_names() == ["new.txt"]
+    assert world.settled_names() == ["later.txt", "new.txt"]
 
 
 def test_the_same_content_is_published_once(world: World) -> None:
@@ -271,6 +283,36 @@ def test_nothing_is_noted_of_half_an_index(world: World) -> None:
     assert world.settled_names() == ["new.txt"]
 
 
+def test_a_root_that_is_complete_after_the_snapshot_is_noted_with_the_next(tmp_path: Path) -> None:
+    world = World(tmp_path, roots=("root", "other"))
+
+    def complete() -> None:
+        world.indexed.write("other/old.txt", "alpha old\n")
+        world.others[0].state = "online"
+        world.indexed.write("root/next.txt", "nothing\n")
+
+    try:
+        world.others[0].state, world.in_turn = "indexing", complete
+        world.use(ALPHA)
+        world.await_noted()
+        world.indexed.write("other/new.txt", "alpha new\n")
+        assert world.settled_names() == ["new.txt"]
+    finally:
+        world.end()
+
+
+@pytest.mark.parametrize("there_again", ["a.txt", "b.txt"])
+def test_what_was_there_first_is_no_news_when_it_comes_back(world: World, there_again: str) -> None:
+    world.indexed.write("root/a.txt", "alpha old\n")
+    with world.no_notes():
+        world.indexed.index("root/a.txt")  # the same content again
+        world.indexed.write("root/a.txt", "alpha new\n")
+    world.await_noted()
+    world.indexed.write(f"root/{there_again}", "alpha old\n")
+    world.settled_names()
+    assert "alpha old" not in [hit["snippet"] for hit in world.messages()]
+
+
 NAMES = ("a.txt", "b.txt", "c.txt")
 TEXTS = ("alpha one\n", "alpha two\n", "alpha first\n", "nothing\n")
 STEPS = st.one_of(
@@ -313,12 +355,44 @@ def test_after_any_history_each_content_was_published_once(steps: list[tuple[str
             world.end()
 
 
+@given(st.lists(STEPS.filter(lambda step: step[0] in ("write", "remove")), max_size=6), st.booleans())
+@hypothesis_settings(max_examples=examples(12))
+def test_what_changes_before_the_first_contents_are_noted_is_news(
+    steps: list[tuple[str, str, str]], late: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        world = World(Path(folder))
+        there = {"a.txt": "alpha one\n", "z.txt": "alpha first\n"}
+        first, written = set(there.values()), set[str]()
+        try:
+            for name, text in there.items():
+                world.indexed.write(f"root/{name}", text)
+            with world.no_notes():
+                world.held = [] if late else None
+                for step, name, text in steps:
+                    if step == "write":
+                        world.indexed.write(f"root/{name}", text)
+                        there[name] = text
+                        written.add(text)
+                    elif there:
+                        gone = sorted(there)[0]
+                        world.indexed.remove(f"root/{gone}")
+                        del there[gone]
+            world.await_noted()
+            world.settled_names()
+            published = [f"{hit['snippet']}\n" for hit in world.messages() if hit["relative_path"] != "last.txt"]
+            assert len(published) == len(set(published))
+            assert set(there.values()) - first - {"nothing\n"} <= set(published) <= written - first - {"nothing\n"}
+        finally:
+            world.end()
+
+
 def act(world: World, step: str) -> None:
     if step == "restart":
         world.restart()
         world.use(ALPHA)
     elif step == "compare":
-        world.standing.changed((), [world.root.id])
+        world.standing.changed({}, [world.root.id])
     else:
         world.standing.all_changed()
 

@@ -145,29 +145,32 @@ def test_hits_are_made_of_each_copy_for_itself(indexed: Indexed) -> None:
 
 
 def test_a_commit_names_what_it_changed(indexed: Indexed) -> None:
-    heard: list[tuple[set[FileKey], set[int]]] = []
-    indexed.store.on_change = lambda files, roots: heard.append((set(files), set(roots)))
+    heard: list[tuple[dict[FileKey, bytes | None], set[int]]] = []
+    before = {path: indexed.row(f"root/{path}").content_hash for path in ("b.md", "c.md", "sub/e.txt")}
+    indexed.store.on_change = lambda files, roots: heard.append((files, roots))
     indexed.write("root/new.txt", "new\n")
     indexed.remove("root/b.md")
     with indexed.store.transaction():
         indexed.store.remove_tree(1, b"sub")
-        indexed.index("root/c.md")
+        indexed.write("root/c.md", "other\n")
+        indexed.write("root/c.md", "and other\n")
+    written = indexed.row("root/c.md")
     with pytest.raises(ZeroDivisionError), indexed.store.transaction():
         indexed.store.remove_files(1, [b"c.md"])
         _ = 1 / 0
     indexed.store.set_root(1, missing_since=1.0)
     indexed.store.set_root(1, last_reconciled=1.0)
-    unreadable = indexed.row("root/c.md")._replace(status="failed", reason="denied", content_id=None)
+    unreadable = written._replace(status="failed", reason="denied", content_id=None, content_hash=None)
     indexed.store.put_files([unreadable])
     indexed.store.put_files([unreadable])
     indexed.store.drop_root(1)
     assert heard == [
-        ({(1, b"new.txt")}, set()),
-        ({(1, b"b.md")}, set()),
-        ({(1, b"sub/e.txt"), (1, b"c.md")}, set()),
-        (set(), {1}),
-        ({(1, b"c.md")}, set()),
-        (set(), {1}),
+        ({(1, b"new.txt"): None}, set()),
+        ({(1, b"b.md"): before["b.md"]}, set()),
+        ({(1, b"sub/e.txt"): before["sub/e.txt"], (1, b"c.md"): before["c.md"]}, set()),
+        ({}, {1}),
+        ({(1, b"c.md"): written.content_hash}, set()),
+        ({}, {1}),
     ]
 
 
