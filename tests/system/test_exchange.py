@@ -190,6 +190,7 @@ def test_dead_letters_are_said_until_they_are_handled(client: Client, home: Home
 def test_damage_that_not_every_call_touches_stays_named(client: Client, home: Home) -> None:
     client.call("exchange/publish", {"topic": "a", "body": ""})
     with closing(apsw.Connection(str(home.data / "exchange.db"))) as other:
+        other.set_busy_timeout(15_000)
         other.execute("UPDATE messages SET metadata = '{'")
     with pytest.raises(Unavailable, match="damaged"):
         client.call("exchange/read", {"topic": "a"})
