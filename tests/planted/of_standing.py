@@ -92,6 +92,13 @@ DEFECTS = (
         f"{_TESTS}::test_what_was_committed_before_a_kill_is_published",
     ),
     Defect(
+        "killed-before-its-note",
+        "a kill right after a first index: what is written until the next start is never published",
+        "livedex_daemon/subscriptions/configured_query.py",
+        (("            self.begun |= self._resumed\n", "            pass\n"),),
+        f"{_TESTS}::test_a_kill_before_anything_was_noted",
+    ),
+    Defect(
         "full-topic-loses-messages",
         "messages that a full topic does not take are lost",
         _MESSAGES,

@@ -19,9 +19,11 @@ FULL_REST_S: Final = 1.0  # before a topic that was full is tried again
 
 
 class ConfiguredQuery(PendingFiles):
-    """``number``: of the exchange, None until it was asked. ``known``: the paths of the roots whose first contents are
-    noted. ``begun``: the ids of others whose first index is complete, so that changes are news from then on, each with
-    the files that changed since and the hash of the bytes that the file had then; None: it was not there.
+    """``number``: of the exchange, None until it was asked.
+
+    ``known``: the paths of the roots whose first contents are noted. ``begun``: the ids of others whose first index is
+    complete, so that changes are news from then on, each with the files that changed since and the hash of the bytes
+    that the file had then; None: it was not there.
 
     ``fault``: why it could not publish the last time; None: it could.
     """
@@ -35,6 +37,7 @@ class ConfiguredQuery(PendingFiles):
         self.number: int | None = None
         self.known: set[bytes] = set()
         self.begun: dict[int, dict[FileKey, bytes | None]] = {}
+        self._resumed: dict[int, dict[FileKey, bytes | None]] = {}  # the same, if the exchange knows the query
         self.fault: str | None = None
         self._rests_until = 0.0
 
@@ -42,9 +45,24 @@ class ConfiguredQuery(PendingFiles):
         return {root.id for root in roots if root.path in self.known}
 
     def begin(self, root: Root) -> None:
-        """Note that the first index of a root is complete."""
-        if root.path not in self.known:
+        """Note whether the first index of a root is complete.
+
+        If the exchange knows the query, it may have been complete when the daemon was killed, before it was noted: what
+        changed since is news then. For a new query it was there before.
+        """
+        if root.path in self.known:
+            return
+        if root.first_indexed and self.number is None:
+            self._resumed.setdefault(root.id, {})
+        if is_complete(root):
             self.begun.setdefault(root.id, {})
+
+    def numbered(self, number: int, *, is_old: bool) -> None:
+        """Take the number that the exchange gives the query, and whether it knew it before."""
+        self.number = number
+        if is_old:
+            self.begun |= self._resumed
+        self._resumed = {}
 
     def to_note(self, roots: Roots) -> dict[int, bytes]:
         """Return the roots, id to path, whose first contents can be noted now."""
@@ -54,9 +72,10 @@ class ConfiguredQuery(PendingFiles):
 
     def changed(self, roots: Roots, files: Mapping[FileKey, bytes | None], whole: Iterable[int], now: float) -> None:
         """Add what a commit changed, as far as it is news. ``files``: each with the hash of its bytes before."""
-        for key, before in files.items() if self.begun else ():
-            if key[0] in self.begun:
-                self.begun[key[0]].setdefault(key, before)
+        for begun in (self.begun, self._resumed):
+            for key, before in files.items() if begun else ():
+                if key[0] in begun:
+                    begun[key[0]].setdefault(key, before)
         known = self.known_ids(roots)
         self.add_pending([key for key in files if key[0] in known], known.intersection(whole), now)
 
@@ -103,7 +122,7 @@ class ConfiguredQuery(PendingFiles):
 
     def start_over(self, roots: Roots, now: float) -> None:
         """Compare all again: the index was rebuilt. Roots that are not known are indexed for the first time."""
-        self.begun.clear()
+        self.begun, self._resumed = {}, {}
         self.pending.take()
         self.add_pending((), self.known_ids(roots), now)
 

@@ -23,7 +23,7 @@ from livedex_daemon.exchange.standing_reports import MOST_PUBLISHED, Left, Repor
 from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.precious.precious_database import DatabaseUnusable
 from livedex_daemon.process.supervision import SupervisedThread
-from livedex_daemon.subscriptions.configured_query import ConfiguredQuery, is_complete
+from livedex_daemon.subscriptions.configured_query import ConfiguredQuery
 from livedex_daemon.subscriptions.round_pace import RoundPace
 from livedex_daemon.subscriptions.subscription import Dirty
 from livedex_daemon.watch.backlog import Backlog, Mark
@@ -159,9 +159,8 @@ class StandingMessages:
         """Note which roots are complete: what is committed from now on is news. Call with the lock held."""
         if not self._sources.store_health.rebuilding:
             for root in self._roots:
-                if is_complete(root):
-                    for each in self._queries:
-                        each.begin(root)
+                for each in self._queries:
+                    each.begin(root)
 
     def _pause(self) -> float | None:
         """Return the seconds until there is something to do; None if there is nothing. Call with the lock held."""
@@ -217,12 +216,14 @@ class StandingMessages:
     def _keep(self, reports: StandingReports) -> None:
         with self._wake:
             queries, roots, left = self._queries, self._root_paths, self._left
+        before = reports.numbers()
         numbers = reports.keep([each.config for each in queries], roots, left)
         known = {each: reports.known_roots(numbers[each.config]) for each in queries}
         with self._wake:
             for each in queries:
                 is_new = each.number is None
-                each.number = numbers[each.config]
+                is_old = each.config in before and each.config not in left.queries
+                each.numbered(numbers[each.config], is_old=is_old)
                 each.known = known[each] - (self._left.roots - left.roots)
                 each.forget_begun(each.known_ids(self._roots))
                 if is_new:

@@ -108,8 +108,8 @@ class World:
 
         self._await(is_noted)
 
-    def await_kept(self) -> None:
-        self._await(lambda reports: ALPHA in reports.numbers())
+    def await_kept(self, query: StandingConfig = ALPHA) -> None:
+        self._await(lambda reports: query in reports.numbers())
 
     def settled_names(self) -> list[str]:
         """Return the names of all messages, once everything was compared again and a last file published."""
@@ -281,6 +281,23 @@ def test_nothing_is_noted_of_half_an_index(world: World) -> None:
     world.standing.all_changed()
     world.indexed.write("root/new.txt", "alpha new\n")
     assert world.settled_names() == ["new.txt"]
+
+
+@pytest.mark.parametrize(("is_old", "news"), [(True, ["down.txt", "new.txt"]), (False, ["new.txt"])])
+def test_a_kill_before_anything_was_noted(world: World, is_old: bool, news: list[str]) -> None:
+    """An old query had its first contents then; for a new one they are what is there when the root is online again."""
+    world.indexed.write("root/old.txt", "alpha old\n")
+    world.root.state, world.root.first_indexed = "indexing", False
+    world.use(ALPHA if is_old else NEVER)
+    world.await_kept(ALPHA if is_old else NEVER)
+    world.restart()
+    world.root.state, world.root.first_indexed = "recovering", True
+    world.use(ALPHA)
+    world.indexed.write("root/down.txt", "alpha down\n")  # as the first walk finds it
+    world.await_kept(ALPHA)
+    world.root.state = "online"
+    world.indexed.write("root/new.txt", "alpha new\n")
+    assert world.settled_names() == news
 
 
 def test_a_root_that_is_complete_after_the_snapshot_is_noted_with_the_next(tmp_path: Path) -> None:
