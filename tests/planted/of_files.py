@@ -356,6 +356,13 @@ DEFECTS = (
         "tests/daemon/write/test_chunk_pool.py::test_files_that_gave_way_hold_up_no_bulk_work",
     ),
     Defect(
+        "slow-file-waits-for-another",
+        "a file that took long on a busy machine waits until one is cut, or given up, that takes for ever",
+        "livedex_daemon/write/chunk_pool.py",
+        (("return bool(self._slow) and took_s > STUCK_S * 2", "return False and took_s > STUCK_S * 2"),),
+        "tests/daemon/write/test_chunk_pool.py::test_files_that_gave_way_wait_for_each_other_in_turn",
+    ),
+    Defect(
         "slow-file-blamed",
         "a file that gave way to others twice is quarantined",
         "livedex_daemon/write/worker_slot.py",

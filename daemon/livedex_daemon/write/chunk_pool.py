@@ -64,7 +64,7 @@ class Pool:
         self._edits: deque[Work] = deque()
         self._bulk: deque[Work] = deque()
         self._slow: deque[Work] = deque()  # edits that gave way to others
-        self._slow_in: WorkerSlot | None = None  # where one of them is being cut
+        self._slow_in: tuple[WorkerSlot, Work] | None = None  # where one of them is being cut, and which
         self._outcomes = OutcomeQueue(on_outcome)
         self._outstanding = self._outstanding_bytes = self._done_bytes = 0
         self._stopping = False
@@ -171,7 +171,7 @@ class Pool:
 
     def _run(self, role: Role) -> None:
         nice = NICE if role == "bulk" and self.policy.yield_to_load else 0
-        slot = WorkerSlot(nice, self._health, lambda took_s, files: self._gives_way(role, took_s, files))
+        slot = WorkerSlot(nice, self._health, lambda took_s, files: self._gives_way(role, slot, took_s, files))
         try:
             while (works := self._next(role, slot)) is not None:
                 self._serve(works, role, slot)
@@ -209,14 +209,18 @@ class Pool:
         """Return the next batch; None when the thread must end (a bulk thread: when no bulk work is left)."""
         queue = self._queue(role)
         self._has_cut_slow(slot)
-        with self._lock:
-            idle_since = time.monotonic()
-            if role == "edits":
-                self._busy_since = None
-            while not self._stopping:
+        idle_since = time.monotonic()
+        while True:
+            with self._lock:
+                if self._stopping:
+                    return None
+                if role == "edits":
+                    self._busy_since = None
                 if role == "bulk" and self._slow and self._slow_in is None:
-                    self._slow_in = slot
-                    return [self._slow.popleft()]
+                    work = min(self._slow, key=lambda each: each.times_gave_way)
+                    self._slow.remove(work)
+                    self._slow_in = slot, work
+                    return [work]
                 count = self._may_take(role)
                 if count:
                     if role == "edits":
@@ -225,16 +229,15 @@ class Pool:
                 if role == "bulk" and not queue:
                     self._threads.ending()  # under the lock: work that comes now starts another thread
                     return None
-                if role == "spare" and not queue:
-                    slot.close()
-                self._more.wait(1.0 if role == "bulk" else STUCK_S / 4 if queue else 30.0 if slot.open else None)
-                if role != "bulk" and time.monotonic() - idle_since > WARM_S:
-                    slot.close()
-            return None
+                is_unused = (role == "spare" and not queue) or (role == "edits" and _has_passed(WARM_S, idle_since))
+                if not (is_unused and slot.open):
+                    self._more.wait(1.0 if role == "bulk" else STUCK_S / 4 if queue else 30.0 if slot.open else None)
+                    continue
+            slot.close()  # without the lock: a child that does not end by itself takes seconds
 
     def _has_cut_slow(self, slot: WorkerSlot) -> None:
         with self._lock:
-            if self._slow_in is slot:
+            if self._slow_in is not None and self._slow_in[0] is slot:
                 self._slow_in = None
 
     def _may_take(self, role: Role) -> int:
@@ -255,8 +258,15 @@ class Pool:
     def _is_stuck(self) -> bool:
         return self._busy_since is not None and time.monotonic() - self._busy_since > STUCK_S
 
-    def _gives_way(self, role: Role, took_s: float, files: int) -> bool:
-        """Return True if an edited file holds up others: those of its batch, or all while both threads are stuck."""
+    def _gives_way(self, role: Role, slot: WorkerSlot, took_s: float, files: int) -> bool:
+        """Return True if an edited file holds up others: those of its batch, or all while both threads are stuck.
+
+        Of those that gave way, one gives way to the next, for an ordinary file may be among them if the machine is
+        busy. It gets twice as long each time.
+        """
+        slow = self._slow_in
+        if slow is not None and slow[0] is slot:
+            return bool(self._slow) and took_s > STUCK_S * 2 ** slow[1].times_gave_way
         if role == "bulk" or took_s <= STUCK_S:
             return False
         return files > 1 or (role == "spare" and bool(self._edits) and self._is_stuck())
@@ -283,6 +293,8 @@ class Pool:
             self.files_chunked += step.chunked
             self._answer(step.outcomes, unanswered)
             self._give_back(step.others, unanswered, queue)
+            for work in step.slow:
+                work.times_gave_way += 1
             self._give_back(step.slow, unanswered, self._slow)
             jobs = step.retry
 
@@ -303,6 +315,10 @@ class Pool:
             with self._lock:
                 queue.extendleft(reversed(works))
                 self._more.notify_all()
+
+
+def _has_passed(seconds: float, since: float) -> bool:
+    return time.monotonic() - since > seconds
 
 
 def _fitting(jobs: list[Job]) -> int:

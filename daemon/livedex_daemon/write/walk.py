@@ -58,12 +58,13 @@ class Work:
 
     ``marked_again``: the path changed again, and waits for this work. ``behind``: works of the path that wait for this
     one. ``alone``: read it in no batch, since a batch with it failed. ``deaths``: how many children ended on it.
+    ``times_gave_way``: how often it was given up because it took long and others waited.
     ``read_at``: when its last reading began, in seconds since the epoch. ``state``: as the file was found.
     """
 
     __slots__ = (
         "alone", "behind", "cancelled", "deaths", "entry", "force", "key", "marked_again", "read_at", "retry_at",
-        "root", "row", "size", "state", "tries",
+        "root", "row", "size", "state", "times_gave_way", "tries",
     )  # fmt: skip
 
     def __init__(
@@ -78,6 +79,7 @@ class Work:
         self.force = entry.force
         self.tries = 0
         self.deaths = 0
+        self.times_gave_way = 0
         self.read_at = 0.0
         self.retry_at = 0.0
         self.cancelled = False

@@ -142,6 +142,35 @@ def test_a_file_that_takes_its_time_holds_up_no_other(
     assert isinstance(outcomes(pool, 1)["slow.txt"].result, ChunkedContent)
 
 
+def test_a_child_that_does_not_end_holds_up_nothing(
+    make: Callable[..., Pool], root: Root, folder: Path, slow: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closing, gate = threading.Event(), threading.Event()
+
+    class Lingers(ChunkProcess):
+        def close(self) -> None:
+            closing.set()
+            assert gate.wait(60)
+            super().close()
+
+    monkeypatch.setattr(worker_slot, "ChunkProcess", Lingers)
+    for name in ("slow.txt", "a.txt", "b.txt"):
+        (folder / name).write_text(f"{name}\n")
+    pool = make()
+    try:
+        pool.submit(works(root, "slow.txt"), bulk=False)
+        wait_until((slow / "begun-slow.txt").exists, 60, what="the slow file")
+        pool.submit(works(root, "a.txt"), bulk=False)
+        assert names_of(pool, 1) == {"a.txt"}
+        assert closing.wait(60), "the spare thread has nothing to do"
+        (slow / "slow.txt").touch()
+        pool.submit(works(root, "b.txt"), bulk=False)
+        assert names_of(pool, 2) == {"slow.txt", "b.txt"}
+        assert not gate.is_set()
+    finally:
+        gate.set()
+
+
 def test_a_file_that_grew_since_it_was_queued_holds_up_no_other(
     make: Callable[..., Pool], root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,6 +243,20 @@ def test_a_file_that_takes_its_time_holds_up_none_of_its_batch(
     assert names_of(pool, 2) == {"b.txt", "longer.txt"}
     (slow / "slow.txt").touch()
     assert isinstance(outcomes(pool, 1)["slow.txt"].result, ChunkedContent)
+
+
+def test_files_that_gave_way_wait_for_each_other_in_turn(
+    make: Callable[..., Pool], root: Root, folder: Path, slow: Path
+) -> None:
+    names = ("slow1.txt", "slow2.txt", "slow3.txt", "slow4.txt", "z.txt")
+    for name in names:
+        (folder / name).write_text(f"{name}\n")
+    pool = make()
+    pool.submit(works(root, *names), bulk=False)
+    assert names_of(pool, 1) == {"z.txt"}
+    for name in ("slow3.txt", "slow2.txt", "slow4.txt", "slow1.txt"):
+        (slow / name).touch()
+        assert names_of(pool, 1) == {name}
 
 
 def test_a_file_that_gave_way_does_not_wait_for_mains_power(
