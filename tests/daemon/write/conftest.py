@@ -1,15 +1,18 @@
-"""A folder that is a root, and the marks of forgotten files."""
+"""A folder that is a root, the marks of forgotten files, and pools that read its files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from helpers.inspection_desk import Desk
-from helpers.pool_parts import real_root
+from helpers.pool_parts import POLICY, real_root
 from livedex_daemon.watch.root_table import Root
+from livedex_daemon.write.chunk_pool import Pool
+from livedex_daemon.write.file_reading import FileReader
+from livedex_daemon.write.search_priority import SearchPriority
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 
 
@@ -37,3 +40,17 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     made = Desk(tmp_path)
     yield made
     made.store.close()
+
+
+@pytest.fixture
+def make(marks: ForgottenFiles) -> Iterator[Callable[..., Pool]]:
+    made: list[Pool] = []
+
+    def make(known: Callable[[bytes, bytes], bool] = lambda *_: False, **options: object) -> Pool:
+        reader = FileReader(known, marks)
+        made.append(Pool(POLICY, reader, lambda: None, SearchPriority(), **options))  # type: ignore[arg-type]
+        return made[-1]
+
+    yield make
+    for pool in made:
+        pool.stop()
