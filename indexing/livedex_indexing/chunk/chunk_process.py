@@ -19,6 +19,7 @@ import msgspec
 from livedex_indexing.child import code_version
 from livedex_indexing.child.child_end import END_S, end_child, how_it_ended
 from livedex_indexing.child.child_starter import start_child
+from livedex_indexing.child.time_taken import TimeTaken
 from livedex_indexing.chunk.answer_check import is_sound
 from livedex_indexing.chunk.chunk_limits import most_bytes
 from livedex_indexing.chunk.chunk_messages import (
@@ -44,7 +45,7 @@ GAVE_WAY = "gave way to other files"
 _READ = 1 << 18  # bytes per read from the pipe
 _START_S = 60.0  # time for the imports of a child on a busy machine
 _FAILURE_CHARS = 500  # of the reason for a failure
-_POLL_S = 0.1  # between two questions whether a file gives way to others
+_POLL_S = 0.1  # between two looks at how long a file takes
 _AGAIN_S = 0.01  # pause after a pipe that is ready took and gave nothing, as where the system is short of memory
 
 
@@ -92,7 +93,8 @@ class ChunkProcess:
         return self._child.pid if self._child is not None else None
 
     def chunk(self, jobs: Sequence[ChunkJob], timeout_s: float) -> list[ChunkedContent | ChunkFailure]:
-        """Cut the files. ``timeout_s`` is the wall time for each file, in seconds. Raise ``WorkerDied``."""
+        """Cut the files. ``timeout_s``: for each file, without what the child waits for a processor. Raise
+        ``WorkerDied``."""
         if not jobs:
             return []
         child = self._running()
@@ -166,8 +168,7 @@ class _Exchange:
         self._timeout_s = timeout_s
         self._gives_way = gives_way
         self._ready = ready
-        self._begun = time.monotonic()  # with the current file, or with the start of the child
-        self._deadline = self._begun + (timeout_s if ready else _START_S)
+        self._taken = TimeTaken(child.pid)  # by the current file, or by the start of the child
         self._sent = 0
         self._going = memoryview(b"")
         self._coming = bytearray()
@@ -184,20 +185,25 @@ class _Exchange:
                     poller.register(self._in, select.POLLOUT)
                 else:
                     poller.unregister(self._in)
-            left = self._deadline - time.monotonic()
-            ready = dict(poller.poll(max(0, left if self._gives_way is None else min(left, _POLL_S)) * 1000))
+            ready = dict(poller.poll(max(0, min(self._left_s(), _POLL_S)) * 1000))
             moved = bool(ready.get(self._out)) and self._receive()
             moved = (bool(ready.get(self._in)) and self._send()) or moved
-            if not moved and left <= 0:
-                self._die("timed out")
-            if not moved and self._ready and self._gives_way is not None and self._gives_way(self._took_s()):
-                self._die(GAVE_WAY)
+            if not moved:
+                self._judge()
             if ready and not moved:
                 time.sleep(_AGAIN_S)
         return self._results
 
-    def _took_s(self) -> float:
-        return time.monotonic() - self._begun
+    def _judge(self) -> None:
+        """End a child that takes too long, or long while others wait."""
+        self._taken.look()
+        if self._left_s() <= 0:
+            self._die("timed out")
+        if self._ready and self._gives_way is not None and self._gives_way(self._taken.seconds):
+            self._die(GAVE_WAY)
+
+    def _left_s(self) -> float:
+        return self._taken.left(self._timeout_s if self._ready else _START_S)
 
     def _has_more(self) -> bool:
         # One job ahead keeps the child busy; more would only keep bytes in the pipe and in memory.
@@ -244,8 +250,7 @@ class _Exchange:
         return most_bytes(len(self._jobs[answered].data)) if answered < self._sent else -1
 
     def _take(self, kind: int, body: memoryview) -> None:
-        self._begun = time.monotonic()
-        self._deadline = self._begun + self._timeout_s
+        self._taken.restart()
         if not self._ready:
             if kind != READY:
                 self._die("bad answer")

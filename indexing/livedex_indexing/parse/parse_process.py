@@ -12,13 +12,13 @@ import select
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from livedex_indexing.child.child_end import END_S, end_child, how_it_ended
 from livedex_indexing.child.child_starter import start_child
+from livedex_indexing.child.time_taken import TimeTaken
 from livedex_indexing.parse.parse_messages import (
     MOST_ANSWER_BYTES,
     READY,
@@ -32,6 +32,7 @@ from livedex_indexing.parse.parsers import BUILT_IN, PANDOC
 
 _START_S: Final = 60.0  # for the imports, on a busy machine
 _READ: Final = 1 << 18
+_POLL_S: Final = 0.5  # between two looks at how long the child takes
 _KEPT: Final = (  # of the environment: nothing that a parser could give away
     "PATH", "LANG", "LC_ALL", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH",
     "LIVEDEX_LOAD_PLUGINS",
@@ -125,15 +126,16 @@ class _Answer:
 
     def read(self) -> _Read:
         data, is_ready = bytearray(), False
-        deadline = time.monotonic() + _START_S
+        taken, limit_s = TimeTaken(self._child.pid), _START_S
         poller = select.poll()
         poller.register(self._out, select.POLLIN)
         poller.register(self._stdin.fileno(), select.POLLOUT)
         while True:
-            left_s = deadline - time.monotonic()
-            if left_s <= 0:
+            events = dict(poller.poll(max(0, min(taken.left(limit_s), _POLL_S)) * 1000))
+            if not events:
+                taken.look()
+            if taken.left(limit_s) <= 0:
                 return _Read(bytes(data), is_ready, "timed out")
-            events = dict(poller.poll(left_s * 1000))
             if not self._stdin.closed and self._stdin.fileno() in events:
                 number = self._stdin.fileno()
                 if self._send():
@@ -150,7 +152,8 @@ class _Answer:
                 if data[:1] != READY:
                     return _Read(b"", False, "bad answer")
                 del data[:1]
-                is_ready, deadline = True, time.monotonic() + self._timeout_s
+                is_ready, limit_s = True, self._timeout_s
+                taken.restart()
             if len(data) > MOST_ANSWER_BYTES:
                 return _Read(b"", is_ready, "too much text")
 
