@@ -86,6 +86,7 @@ class LiveTerminal(Screen):
             return self.process.poll() is not None
 
         wait_until(ended, what="the end of `livedex live`")
+        self._read()  # what it wrote last, between the last look and its end
         printed = ""
         if self.process.stdout is not None:
             printed = self.process.stdout.read().decode()
