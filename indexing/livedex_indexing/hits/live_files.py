@@ -78,6 +78,7 @@ class LiveFiles:
         self.stale = Stale()
         self.roots = roots
         self._kept: OrderedDict[int, tuple[FileCopy, bytes] | None] = OrderedDict()
+        self._kept_bytes = 0
         self._parts: dict[
             tuple[int, int, int, int], Part
         ] = {}  # by content, file, start and end: a name's are hits, too
@@ -155,8 +156,11 @@ class LiveFiles:
         return data if matches else None
 
     def _keep(self, content_id: int, found: tuple[FileCopy, bytes] | None) -> None:
+        self._kept_bytes += _size(found) - _size(self._kept.get(content_id))
         self._kept[content_id] = found
-        kept_bytes = sum(len(entry[1]) for entry in self._kept.values() if entry is not None)
-        while kept_bytes > _KEPT_BYTES and len(self._kept) > 1:
-            _, dropped = self._kept.popitem(last=False)
-            kept_bytes -= len(dropped[1]) if dropped is not None else 0
+        while self._kept_bytes > _KEPT_BYTES and len(self._kept) > 1:
+            self._kept_bytes -= _size(self._kept.popitem(last=False)[1])
+
+
+def _size(kept: tuple[FileCopy, bytes] | None) -> int:
+    return 0 if kept is None else len(kept[1])
