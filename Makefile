@@ -29,8 +29,8 @@ SYSTEMD_PYTHON := systemd-python==235
 OFFICE := libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui pandoc
 # Writers of real documents for the tests of parsers.
 WRITERS := python-docx reportlab EbookLib
-# Twice the cores of a small machine: many tests wait for a moment, and another one runs meanwhile.
-WORKERS ?= 4
+# One more than a small machine has cores: many tests wait for a moment. With four a run takes as long (10 min).
+WORKERS ?= 3
 ARGS ?=
 SOURCES := daemon indexing ipc service tests bench
 
