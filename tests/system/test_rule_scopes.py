@@ -5,6 +5,7 @@ Invariant: the truth is a set of rules that reads the folder's files again after
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import shutil
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from helpers.support import Home, Tree, add_root, found
+from helpers.support import Home, Tree, add_root, found, wait_until
 from livedex_indexing.ignore.rules import RuleTree
 
 if TYPE_CHECKING:
@@ -107,3 +108,21 @@ def test_a_repository_made_above_the_path_is_seen(indexed: Client, tree: Tree) -
         assert len(found(indexed, "zebra", path=str(tree / "b/build"))) == 4
         shutil.rmtree(tree / "b/.git")
         assert len(found(indexed, "zebra", path=str(tree / "b/build"))) == 2
+
+
+def test_a_marker_that_comes_back_at_once(client: Client, tree: Tree) -> None:
+    """A walk that missed it has indexed what it shuts out; other names come and go in its folder meanwhile."""
+    tree.write_all({"a/Cargo.toml": "", "a/target/x.txt": "zebra\n", "a/n0": "other\n"})
+    add_root(client, tree)
+    chunks, numbers = client.call("status")["chunks"], itertools.count()
+
+    def is_let_in() -> bool:
+        number = next(numbers)
+        (tree / f"a/n{number}").rename(tree / f"a/n{number + 1}")
+        return bool(client.call("status")["chunks"] > chunks)
+
+    for _ in range(ROUNDS // 6):
+        tree.remove("a/Cargo.toml")
+        wait_until(is_let_in, what="what the marker shut out")  # no search waits for it
+        tree.write("a/Cargo.toml", "")
+        assert found(client, "zebra") == []

@@ -28,7 +28,7 @@ from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.disk.settled import is_settled
 from livedex_indexing.disk.tree import Denied, Missing, ReadFailed
-from livedex_indexing.ignore.rules import RULE_NAMES
+from livedex_indexing.ignore.rules import RULE_NAMES, is_marker_name
 from livedex_indexing.model import FileRow, FileState, KnownState, Stat
 from livedex_indexing.relpath import is_within
 
@@ -269,7 +269,8 @@ class TreeWalk:
                 self._file(prefix + name, tree.describe(st), row, changes)
         if known:
             absent = self.absent if self._changed_recently(path) else changes.removed
-            absent.extend((root.id, prefix + name) for name in known)
+            for name in known:  # without a marker this walk lets in what it shut out, so it must count as gone
+                (changes.removed if is_marker_name(name) else absent).append((root.id, prefix + name))
         if self.entry.progress is not None:
             self.entry.progress.removed += len(known)
             self.entry.progress.unchanged += unchanged
