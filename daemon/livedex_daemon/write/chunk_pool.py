@@ -229,8 +229,8 @@ class Pool:
                 if role == "bulk" and not queue:
                     self._threads.ending()  # under the lock: work that comes now starts another thread
                     return None
-                is_unused = (role == "spare" and not queue) or (role == "edits" and _has_passed(WARM_S, idle_since))
-                if not (is_unused and slot.open):
+                is_cold = role == "edits" and time.monotonic() - idle_since > WARM_S
+                if not (slot.open and (is_cold or (role == "spare" and not queue))):
                     self._more.wait(1.0 if role == "bulk" else STUCK_S / 4 if queue else 30.0 if slot.open else None)
                     continue
             slot.close()  # without the lock: a child that does not end by itself takes seconds
@@ -315,10 +315,6 @@ class Pool:
             with self._lock:
                 queue.extendleft(reversed(works))
                 self._more.notify_all()
-
-
-def _has_passed(seconds: float, since: float) -> bool:
-    return time.monotonic() - since > seconds
 
 
 def _fitting(jobs: list[Job]) -> int:

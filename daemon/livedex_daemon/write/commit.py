@@ -120,12 +120,9 @@ class Committer:
             return work.row or bare_row(root_id, path, None, "pending", "unsettled", now)
         if isinstance(result, Unreadable):
             return work.row or bare_row(root_id, path, stat, "pending", f"read: {os.strerror(result.errno)}", now)
-        if isinstance(result, NoWorker):
-            row = bare_row(root_id, path, stat, "pending", "no chunk worker", now)
-            return row._replace(content_hash=outcome.content_hash)
-        if isinstance(result, Waiting):
-            row = bare_row(root_id, path, stat, "pending", "parse", now)
-            return row._replace(content_hash=outcome.content_hash)
+        if isinstance(result, NoWorker | Waiting):
+            reason = "parse" if isinstance(result, Waiting) else "no chunk worker"
+            return bare_row(root_id, path, stat, "pending", reason, now)._replace(content_hash=outcome.content_hash)
         if isinstance(result, Skipped):
             row = bare_row(root_id, path, stat, "skipped", result.reason, now)
             return row._replace(content_hash=outcome.content_hash, settled=_is_settled(outcome, now))
