@@ -38,7 +38,9 @@ _FORGOTTEN = f"""SELECT folder, name, content_hash FROM files
                  WHERE root_id = ? AND status = {STATUSES.index("skipped")} AND reason = 'forgotten'"""
 PENDING: Final = f"SELECT root_id, folder, name FROM files WHERE status = {STATUSES.index('pending')} LIMIT ?"
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM files WHERE root_id = ? LIMIT ?)"
-_HASH = "coalesce((SELECT hash FROM contents WHERE id = content_id), content_hash)"
+# Of the bytes that are indexed, or wait to be.
+_HASH = f"""coalesce((SELECT hash FROM contents WHERE id = content_id),
+                     CASE status WHEN {STATUSES.index("pending")} THEN content_hash END)"""
 _FIND = f"SELECT id, content_id, {_HASH} FROM files WHERE root_id = ? AND folder = ? AND name = ?"
 _ADD = """INSERT INTO files (root_id, folder, name, size, mtime_ns, ctime_ns, ino, status, reason, content_id,
           content_hash, signature, indexed_at, settled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
@@ -82,7 +84,7 @@ class FileTable:
     def __init__(self, db: apsw.Connection, contents: ContentTable) -> None:
         self._db = db
         self._contents = contents
-        # Changed by the transaction, and of known bytes before or after it: with the hash of those before.
+        # Changed by the transaction, and indexed before or after it, or waiting for it: each with the hash before.
         self.changed_files: dict[tuple[int, bytes], bytes | None] = {}
         self.changed_roots: set[int] = set()  # all files of these roots count as changed
 
@@ -176,7 +178,8 @@ class FileTable:
         else:
             self._db.execute(_CHANGE, (*values, known[0][0]))
         _, before, digest = known[0] if known else (None, None, None)
-        if digest is not None or row.content_hash is not None:
+        waits = row.status == "pending" and row.content_hash is not None
+        if digest is not None or content_id is not None or waits:
             self.changed_files.setdefault((row.root_id, row.path), digest)
         for changed in {before, content_id} if before != content_id else ():
             if changed is not None:

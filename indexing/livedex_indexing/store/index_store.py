@@ -47,8 +47,9 @@ _STATUSES = "SELECT root_id, status, count(*) FROM files NOT INDEXED GROUP BY ro
 _CHUNKS = "SELECT (SELECT count(*) FROM chunks) - (SELECT count(*) FROM dead)"
 
 
-# Called after each commit with the files that it changed and whose bytes were known before or after it, as (root id,
-# path), each with the hash of the bytes before, and with the roots whose served files all changed.
+# Called after each commit with the files that it changed and that were indexed before or after it, or wait for it with
+# known bytes, as (root id, path), each with the hash of its bytes before, and with the roots whose served files all
+# changed.
 OnChange = Callable[[dict[tuple[int, bytes], bytes | None], set[int]], None]
 
 

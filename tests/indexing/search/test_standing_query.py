@@ -160,7 +160,7 @@ def test_a_commit_names_what_it_changed(indexed: Indexed) -> None:
         _ = 1 / 0
     indexed.store.set_root(1, missing_since=1.0)
     indexed.store.set_root(1, last_reconciled=1.0)
-    unreadable = written._replace(status="failed", reason="denied", content_id=None, content_hash=None)
+    unreadable = written._replace(status="failed", reason="denied", content_id=None)
     indexed.store.put_files([unreadable])
     indexed.store.put_files([unreadable])
     indexed.store.drop_root(1)
