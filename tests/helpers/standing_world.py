@@ -89,10 +89,9 @@ class World:
 
     @contextmanager
     def no_notes(self) -> Iterator[None]:
-        """Use ALPHA, and keep the thread from noting anything meanwhile."""
+        """Keep the thread from noting anything meanwhile."""
         exchange = PreciousDatabase(str(self.folder / "exchange.db"), SCHEMA)
         with closing(exchange) as other, other.transaction(durable=False):
-            self.use(ALPHA)
             yield
 
     def await_noted(self) -> None:

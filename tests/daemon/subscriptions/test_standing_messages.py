@@ -16,8 +16,6 @@ from hypothesis import strategies as st
 from helpers.exchange_file import Queue
 from helpers.standing_world import ALPHA, NEVER, World
 from helpers.support import examples, wait_until
-from livedex_daemon.exchange.exchange_store import SCHEMA
-from livedex_daemon.precious.precious_database import PreciousDatabase
 
 
 @pytest.fixture
@@ -56,6 +54,7 @@ def test_what_still_waits_to_be_converted_or_cut_is_no_news(world: World) -> Non
 
     waits("slow.txt")
     with world.no_notes():
+        world.use(ALPHA)
         waits("later.txt")
     world.await_noted()
     world.indexed.index("root/slow.txt", "root/later.txt")
@@ -134,11 +133,11 @@ def test_a_query_that_was_left_out_begins_again(world: World) -> None:
     assert world.settled_names() == ["new.txt"]
 
 
-def test_a_root_that_left_is_indexed_for_the_first_time(world: World, tmp_path: Path) -> None:
+def test_a_root_that_left_is_indexed_for_the_first_time(world: World) -> None:
     world.use(ALPHA)
     world.await_noted()
     world.root.state = "indexing"
-    with closing(PreciousDatabase(str(tmp_path / "exchange.db"), SCHEMA)) as other, other.transaction(durable=False):
+    with world.no_notes():
         world.standing.use([ALPHA], frozenset())  # both before the thread can note anything
         world.use(ALPHA)
         world.indexed.write("root/first.txt", "alpha first\n")
@@ -197,6 +196,7 @@ def test_a_root_that_is_complete_after_the_snapshot_is_noted_with_the_next(tmp_p
 def test_what_was_there_first_is_no_news_when_it_comes_back(world: World, there_again: str) -> None:
     world.indexed.write("root/a.txt", "alpha old\n")
     with world.no_notes():
+        world.use(ALPHA)
         world.indexed.index("root/a.txt")  # the same content again
         world.indexed.write("root/a.txt", "alpha new\n")
     world.await_noted()
@@ -260,6 +260,7 @@ def test_what_changes_before_the_first_contents_are_noted_is_news(
             for name, text in there.items():
                 world.indexed.write(f"root/{name}", text)
             with world.no_notes():
+                world.use(ALPHA)
                 world.held = [] if late else None
                 for step, name, text in steps:
                     if step == "write":
