@@ -60,9 +60,10 @@ class World:
     def __init__(self, indexed: Indexed) -> None:
         self.indexed = indexed
         self.former, self.new = Pairs("former"), Pairs("new")
-        plugins = PluginHost({})
-        register = plugins.registry.owned_by(BUILT_IN).register_embedder
-        register("former", lambda _config: self.former)
+        self.plugins = PluginHost({})
+        self.is_former_lost = False
+        register = self.plugins.registry.owned_by(BUILT_IN).register_embedder
+        register("former", lambda _config: self._made_former())
         register("new", lambda _config: self.new)
         ((root_id, path),) = indexed.roots.items()
         nothing: Any = None
@@ -72,7 +73,12 @@ class World:
         self.config = CurrentConfig(parse(""))
         roots = Roots([online_root(path, root_id)])
         self.turns = 0  # of the thread
-        self.vectors = EmbeddingThread(index, roots, self.config, plugins, files, may_run=self._turned)
+        self.vectors = EmbeddingThread(index, roots, self.config, self.plugins, files, may_run=self._turned)
+
+    def _made_former(self) -> Pairs:
+        if self.is_former_lost:
+            raise EmbedderUnavailable("its package is gone")
+        return self.former
 
     def _turned(self) -> bool:
         self.turns += 1

@@ -182,17 +182,21 @@ class PluginHost:
         return nullcontext() if owner is None else self._crashes.running(_key(owner.source))
 
     def obtain_embedder(self, name: str) -> Embedder:
-        """Return a new embedder. Raises EmbedderUnavailable with the reason."""
-        return self.embedder_with(name, self.config_for(EMBEDDER, name))
+        """Return a new embedder. Raises EmbedderUnavailable with the reason, which is kept."""
+        try:
+            made = self.embedder_with(name, self.config_for(EMBEDDER, name))
+        except EmbedderUnavailable as fault:
+            self.report(EMBEDDER, name, str(fault))
+            raise
+        self.report(EMBEDDER, name, None)
+        return made
 
     def embedder_with(self, name: str, config: Mapping[str, object]) -> Embedder:
         """Return a new embedder made with this configuration. Raises EmbedderUnavailable with the reason."""
         try:
             made = self.create(EMBEDDER, name, config)
         except PluginUnavailable as fault:
-            self.report(EMBEDDER, name, str(fault))
             raise EmbedderUnavailable(str(fault)) from fault
-        self.report(EMBEDDER, name, None)
         if self.registry.owner(EMBEDDER, name) == BUILT_IN:
             return made
         return LimitedEmbedder(made, self.calls(EMBEDDER, name), settings_of(config).timeout)

@@ -47,6 +47,17 @@ def test_after_a_start(world: World, host: str | None) -> None:
     again.stop()
 
 
+def test_one_that_cannot_be_made_any_more_is_not_named(world: World) -> None:
+    world.stop()
+    again = World(world.indexed)
+    again.is_former_lost = True
+    again.use("new")
+    again.vectors.start()
+    wait_until(lambda: again.chunks_found() == 1, what="the vectors of the new embedder")
+    assert again.plugins.faults() == []
+    again.stop()
+
+
 def test_the_bytes_that_it_got_stay_in_the_count(world: World) -> None:
     world.former.host, world.former.bytes_sent = "gateway.example", 5
     world.new.host, world.new.bytes_sent = "gateway.example", 2
