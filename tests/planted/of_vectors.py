@@ -7,6 +7,7 @@ from planted.defect import Defect
 FEED = "tests/daemon/backend/test_vector_feed.py"
 MODEL_CHANGE = "tests/system/test_model_change.py"
 SWITCHED = "tests/daemon/embedding/test_vectors_switched.py"
+RESTARTED = "tests/daemon/backend/test_restarted_backend.py"
 ONE_BACKEND = "tests/daemon/backend/test_only_one_gets_vectors.py"
 AT_ONCE = "tests/indexing/backends/test_postgres_at_once.py"
 UNREADABLE = "tests/indexing/vectors/test_unreadable_vectors.py"
@@ -316,5 +317,44 @@ DEFECTS = (
         "livedex_daemon/backend/backend_switch.py",
         (("lambda: self._current() is mirror)", "lambda: True)"),),
         f"{ONE_BACKEND}::test_the_next_backend_gets_vectors_once_the_former_gets_nothing_more",
+    ),
+    Defect(
+        "former-embedder-named",
+        "an embedder that is configured no more, and cannot be made any more, is named as a fault for good",
+        "livedex_daemon/plugin_host/plugin_host.py",
+        (
+            (
+                "            raise EmbedderUnavailable(str(fault)) from fault\n        if self",
+                "            self.report(EMBEDDER, name, str(fault))\n"
+                "            raise EmbedderUnavailable(str(fault)) from fault\n        if self",
+            ),
+        ),
+        "tests/daemon/embedding/test_former_gateway.py::test_one_that_cannot_be_made_any_more_is_not_named",
+    ),
+    Defect(
+        "stopped-backend-reports",
+        "a backend that was stopped reports a fault, for good, in the name of the one that took its place",
+        "livedex_daemon/backend/mirror.py",
+        (
+            (
+                "        if self._stopping:\n            return  # its name",
+                "        if False:\n            return  # its name",
+            ),
+        ),
+        f"{RESTARTED}::test_one_that_was_stopped_reports_no_fault",
+    ),
+    Defect(
+        "backend-stopped-with-files-left",
+        "files that a backend was not given before the daemon's end are never given to it",
+        "livedex_daemon/backend/mirror.py",
+        (("if self.behind == 0 and not self._stopping:", "if self.behind == 0:"),),
+        f"{RESTARTED}::test_one_that_is_stopped_with_files_left_gets_them_after_a_start",
+    ),
+    Defect(
+        "backend-with-a-plan-not-compared",
+        "a file that is cut anew as the daemon is killed is never given to the backend",
+        "livedex_daemon/backend/mirror.py",
+        (("return self._compared is not None and self._compared == self._plan()", "return True"),),
+        f"{RESTARTED}::test_one_that_is_given_each_file_as_the_plan_changes_gets_all_once_more",
     ),
 )

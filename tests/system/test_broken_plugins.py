@@ -119,8 +119,9 @@ def is_right(client: Client, tree: Tree, name: str) -> None:
 IMPATIENT = """
 import sys
 if "livedex_daemon" in sys.orig_argv:
+    from livedex_daemon.backend import mirror
     from livedex_daemon.knowledge import plugin_memory
-    plugin_memory.CALL_S = 1.0
+    mirror.SEARCH_S = plugin_memory.CALL_S = 1.0
 """
 WAYS = [
     ("factory", "raises"), ("factory", "none"), ("factory", "ends"),
@@ -130,17 +131,20 @@ WAYS = [
 
 @pytest.mark.parametrize("kind", ["embedder", "backend"])
 def test_it_is_named_and_the_built_in_part_answers(
-    kind: str, home: Home, tree: Tree, configured: Callable[[str, str], str], start_daemon: Callable[..., Daemon]
-) -> None:
+    kind: str, home: Home, tree: Tree, tmp_path: Path, configured: Callable[[str, str], str],
+    start_daemon: Callable[..., Daemon],
+) -> None:  # fmt: skip
     tree.write("a.txt", "one walrus\n")
+    hangs = {"embedder": "return", "backend": "does not answer within"}[kind]
     ways = [*WAYS, *((where, "raises") for where in {"embedder": ("dimensions",), "backend": ("index",)}[kind])]
-    with start_daemon(configured(kind, 'factory = "raises"')).client() as client:
+    settings = configured(kind, 'factory = "raises"')
+    with start_daemon(settings, **with_code(tmp_path / "seam", IMPATIENT)).client() as client:
         pid = home.server_pid()
         assert client.sync(timeout_ms=30_000)["synced"]
         for where, how in ways:
             home.config.write_text(configured(kind, f'{where} = "{how}"'))
             client.server_reload()
-            reason = SAYS.get(how, "")
+            reason = hangs if how == "hangs" else SAYS.get(how, "")
 
             def is_named(reason: str = reason) -> bool:
                 text = said(client, CODES[kind])

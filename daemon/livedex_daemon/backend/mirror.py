@@ -78,6 +78,7 @@ class Mirror:
         self._dirty: dict[Key, None] = {}
         self._all = True  # everything must be compared
         self._working = 0  # files taken out of ``_dirty`` and not sent yet
+        self._compared: str | None = None  # the plan that everything was compared under; None once it changed
         self._stopping = False
         self._calls: BackendCalls | None = None
         self._given_up: list[BackendCalls] = []  # those that may hang
@@ -165,6 +166,8 @@ class Mirror:
 
     def _set_fault(self, reason: str | None) -> None:
         self.fault = reason
+        if self._stopping:
+            return  # its name may be another object's by now
         message = None if reason is None else f"the backend {self.name!r} is lost: {reason}"
         self._host.report(BACKEND, self.name, message)
 
@@ -246,6 +249,10 @@ class Mirror:
         try:
             if compare:
                 files = list(dict.fromkeys([*files, *self._differences()]))
+            elif not self._is_as_compared():
+                # A file that is cut anew keeps its hash: after a crash no comparison would show that it was not sent.
+                self._compared = None
+                self._stored.save(None)
             self._send(files)
         except BaseException:
             with self._wake:
@@ -259,11 +266,16 @@ class Mirror:
         if self.fault is not None or not self.ready:
             self._probe()
         with self._wake:
-            if self.behind == 0:
-                self._stored.save(self._plan())
+            if self.behind == 0 and not self._stopping:
+                if self._is_as_compared():
+                    self._stored.save(self._compared)
                 self.ready = True
                 self._set_fault(None)
                 self._wake.notify_all()
+
+    def _is_as_compared(self) -> bool:
+        """Whether the plan is still the one that everything was compared under."""
+        return self._compared is not None and self._compared == self._plan()
 
     def _send(self, files: list[Key]) -> None:
         for number, key in enumerate(files):
@@ -291,7 +303,7 @@ class Mirror:
 
     def _differences(self) -> list[Key]:
         """Delete what the index does not have; return what the backend does not have as the index has it."""
-        plan = self._plan()
+        plan = self._compared = self._plan()
         fresh = self._stored.load() == plan
         if not fresh:
             self._stored.save(None)
