@@ -54,7 +54,7 @@ class Lines:
         except BeyondPartError:  # more than the bytes that are read around each chunk
             end = self._size
         fits = end - start <= (CONTEXT_CHARS + 2) * _LONGEST_CHAR
-        whole = self._decoded(start, end).rstrip("\r\n") if fits else None
+        whole = _without_end(self._decoded(start, end)) if fits else None
         return self._decoded(start, at), whole if whole is not None and len(whole) <= CONTEXT_CHARS else None
 
     def before(self, at: int, count: int) -> str:
@@ -82,12 +82,12 @@ class Lines:
     def _line(self, start: int, end: int) -> str:
         longest = (CONTEXT_CHARS + 2) * _LONGEST_CHAR  # with the line's end
         text = self._decoded(start, min(end, start + longest))
-        whole = text.rstrip("\r\n") if end - start <= longest else text
+        whole = _without_end(text) if end - start <= longest else text
         if len(whole) <= CONTEXT_CHARS:
             return text
         self.is_cut = True
         tail = self._decoded(max(start, end - 2 * len(self._feed)), end)
-        return text[:CONTEXT_CHARS] + tail[len(tail.rstrip("\r\n")) :]
+        return text[:CONTEXT_CHARS] + tail[len(_without_end(tail)) :]
 
     def _decoded(self, start: int, end: int) -> str:
         return decode_slice(self._data, self._encoding, start - self._base, end - self._base)
@@ -115,6 +115,10 @@ class Lines:
         if self._base + len(self._data) < self._size:
             raise BeyondPartError
         return self._size
+
+
+def _without_end(line: str) -> str:
+    return line.removesuffix("\n").removesuffix("\r")
 
 
 def byte_length(text: str, encoding: str) -> int:

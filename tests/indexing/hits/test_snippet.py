@@ -175,6 +175,13 @@ def test_a_line_feed_across_two_characters_is_none() -> None:
     assert lines.after(0, 1) == decode_slice(data, "utf-16-be", 6, 8)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-be"])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\r\n", "\r\r\n"])
+def test_a_line_ends_with_its_line_feed_and_the_carriage_return_before_it(encoding: str, end: str) -> None:
+    lines = Lines(f"one{end}".encode(encoding), encoding)
+    assert lines.around(0) == ("", "one\r" if end == "\r\r\n" else "one")
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "cp1252"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_of_a_long_line_around_a_snippet_the_first_characters_and_the_end_are_shown(encoding: str, end: str) -> None:
