@@ -129,7 +129,8 @@ class DaemonHistories(RuleBasedStateMachine):
         if not top.is_dir() or any(os.path.lexists(top / name) for name in DECIDING):
             return
         path, word = f"{folder}/m.txt", new_word()
-        hidden = [self.model.files[path].word for path in self.model.below(folder)][:20]
+        below = [path for path in self.model.below(folder) if not self.model.copies_of(path)]
+        hidden = [self.model.files[path].word for path in below][:20]
         expected = {path: word} if self.model.let_in([path]) else {}
         inside(Shared.daemon, 'mount -t tmpfs tmpfs "$1"; echo "$2" > "$1/m.txt"', top, word)
         try:

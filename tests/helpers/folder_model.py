@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 AT_ONCE = 50  # words in one query: of more than 64 only the rarest count
+MOST_EXACT = 6  # words, each in a search of its own
+WAYS = ["words", "words", "typing", "regex", "exact", "files"]
 _numbers = count(1)
 
 IGNORE_PATTERNS = ["*.md\n", "x/\n", "/a.txt\n", "*.txt\n!a.txt\n", "y/\n!*.md\n", "/w*/\n", ""]
@@ -163,29 +165,66 @@ class Model:
         self.touched = [] if everywhere else [path for path in touched if not self.reaches(scope, path)]
         self.gone = [] if everywhere else self.gone[-AT_ONCE:]
 
+    def copies_of(self, path: str) -> list[str]:
+        """Return the other files with the text of a file."""
+        text = self.files[path].text
+        return [other for other, file in self.files.items() if other != path and file.text == text]
+
     def found(self, client: Client, words: list[str], scope: Scope = EVERYWHERE) -> dict[str, str]:
-        """Return path to word for the hits of a fresh search; each hit's text must be a piece of the file's text."""
-        ask: dict[str, Any] = {"query": " ".join(words)}
-        if scope.path is not None:
-            ask["path"] = str(self.folder / scope.path)
+        """Return path to word for what a fresh search finds, asked in one of many ways. The text of a hit must be a
+        piece of the file's text, and its line one of the file's lines. A file that the model does not have, and of
+        which only the path is found, has the first word.
+        """
+        asked: dict[str, Any] = {}
+        if scope.path is not None and scope.roots != "outer":  # no file is in both
+            asked["path"] = str(self.folder / scope.path)
         if scope.roots != "all":
-            ask["roots"] = [str(self.folder if scope.roots == "inner" else self.folder.path.parent)]
-            if scope.roots == "outer":
-                ask.pop("path", None)  # it is in the inner root: no file is in both
-        answer = wait_until(lambda: settled_answer(client, ask), 120, what="an answer that is not unsettled")
-        assert answer is not None and answer["fresh"], answer
+            asked["roots"] = [str(self.folder if scope.roots == "inner" else self.folder.path.parent)]
+        way = self._chance.choice(WAYS)
         found = {}
-        for hit in answer["hits"]:
-            path = os.path.relpath(hit["path"], self.folder.path)
-            found[path] = next(word for word in words if word in hit["snippet"])
-            if path in self.files:
-                assert hit["snippet"] in self.files[path].text, hit
+        if way == "files":
+            answer = settled(client, "search/files", {**asked, "query": "|".join(words), "mode": "regex"})
+            for file in answer["files"]:
+                path = os.path.relpath(file["path"], self.folder.path)
+                found[path] = self.files[path].word if path in self.files else words[0]
+            return found
+        for params in queries(way, words):
+            answer = settled(client, "search", {**asked, **params, "limit": 200})
+            for hit in answer["hits"]:
+                for path in (hit["path"], *hit.get("also_at", [])):
+                    name = os.path.relpath(path, self.folder.path)
+                    found[name] = self._word_of(hit, name, words)
         return found
 
+    def _word_of(self, hit: dict[str, Any], name: str, words: list[str]) -> str:
+        """Return the word that a hit shows of a file."""
+        word = next(word for word in words if word in hit["snippet"])
+        if name in self.files:
+            text = self.files[name].text
+            assert hit["snippet"] in text and text.encode()[hit["snippet_byte"] :].startswith(hit["snippet"].encode())
+            assert text.split("\n")[hit["line"] - 1].startswith(hit["text"]), hit
+        return word
 
-def settled_answer(client: Client, ask: dict[str, Any]) -> dict[str, Any] | None:
+
+def queries(way: str, words: list[str]) -> list[dict[str, Any]]:
+    """Return the searches that find the words together."""
+    if way == "regex":
+        return [{"query": "|".join(words), "mode": "regex"}]
+    if way == "exact" and len(words) <= MOST_EXACT:
+        return [{"query": word, "mode": "exact"} for word in words]
+    return [{"query": " ".join(words), "typing": way == "typing", "group": "file"}]
+
+
+def settled(client: Client, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return a fresh answer."""
+    answer = wait_until(lambda: settled_answer(client, method, params), 120, what="an answer that is not unsettled")
+    assert answer is not None and answer["fresh"], answer
+    return answer
+
+
+def settled_answer(client: Client, method: str, params: dict[str, Any]) -> dict[str, Any] | None:
     """Return None if a file could not be read in one state just now: the answer says so, and the search may be
     repeated.
     """
-    answer: dict[str, Any] = client.call("search", {**ask, "timeout_ms": 60_000, "limit": 200, "group": "file"})
+    answer: dict[str, Any] = client.call(method, {**params, "timeout_ms": 60_000})
     return None if answer.get("reason") == "unsettled" else answer

@@ -1,7 +1,7 @@
 """A random history of a folder, compared with a model after every step, in random scopes of a search.
 
-The model is a map of paths to texts. Each file has one word that is in no other file, so a search for it must give the
-path exactly while the model has it, with a piece of that very text.
+The model is a map of paths to texts. Each file has one word that is in no other file but its copies, so a search for
+it, asked in one of many ways, must give their paths exactly while the model has them, with a piece of that very text.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule, run_state_machine_as_test
 
-from helpers.daemon_histories import DaemonHistories, connected
+from helpers.daemon_histories import connected
+from helpers.file_histories import FOLDERS, NAMES, FileHistories, path_of
 from helpers.folder_model import IGNORE_PATTERNS, Model, Shared, new_word, next_number
-from helpers.other_user import CAN_DENY
 from helpers.rebuild_oracle import assert_as_rebuilt
 from helpers.support import Tree, wait_until
 
@@ -32,19 +32,12 @@ REBUILD_EVERY = int(os.environ.get("LIVEDEX_REBUILD_EVERY", "3"))  # histories b
 # A disaster takes as long as a hundred other steps: a history has at most one.
 FATES = ["none", "none", "kill", "storm", "stop", "upgrade", "no python"]
 
-NAMES = st.sampled_from(["a.txt", "b.md", "c.py", "d e.txt", "é.rst", "F.txt"])
-FOLDERS = st.sampled_from(["", "x", "x/y", "x/y/z", "x/target", "w", "w w"])
 BELOW = st.sampled_from(["x", "x/y", "x/y/z", "x/target", "w", "w w"])
 RULE_FILES = st.sampled_from([".gitignore", ".gitignore", ".livedexignore"])
 HAS_GIT = shutil.which("git") is not None
-SAVES = ["write", "save", "vim", "emacs", "append", "slowly", "linked"]
 
 
-def path_of(folder: str, name: str) -> str:
-    return f"{folder}/{name}" if folder else name
-
-
-class Histories(DaemonHistories):
+class Histories(FileHistories):
     @initialize(fate=st.sampled_from(FATES), seed=st.integers(0, 1 << 16))
     def begin(self, fate: str, seed: int) -> None:
         self.fate = fate
@@ -71,10 +64,6 @@ class Histories(DaemonHistories):
             shutil.rmtree(self.folder.path, ignore_errors=True)
             shutil.rmtree(self.outside, ignore_errors=True)
 
-    @property
-    def known(self) -> list[str]:
-        return sorted(self.model.files)
-
     @contextmanager
     def stopped(self) -> Iterator[None]:
         """Inside, the daemon is stopped, and the kernel goes on queueing."""
@@ -83,113 +72,6 @@ class Histories(DaemonHistories):
             yield
         finally:
             Shared.daemon.resume()
-
-    # -- single files
-
-    @rule(folder=FOLDERS, name=NAMES, how=st.sampled_from(SAVES))
-    def write(self, folder: str, name: str, how: str) -> None:
-        path, word = path_of(folder, name), new_word()
-        text = f"text {word}\n"
-        if path not in self.model.files:
-            self.model.make_way(path)
-        file = self.folder / path
-        if how == "append" and file.exists():
-            self.append(path, word)
-            return
-        if how == "save":
-            self.folder.save(path, text)
-        elif how in ("vim", "emacs") and file.exists():
-            backup = file.rename(f"{file}~")
-            self.folder.write(path, text)
-            backup.unlink()
-        elif how == "slowly":
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with file.open("w") as opened:
-                for piece in (text[:6], text[6:]):
-                    opened.write(piece)
-                    opened.flush()
-        elif how == "linked":
-            (self.outside / "new").write_text(text)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.unlink(missing_ok=True)
-            os.link(self.outside / "new", file)
-            (self.outside / "new").unlink()
-        else:
-            self.folder.write(path, text)
-        self.model.put(path, word, text)
-
-    def append(self, path: str, word: str) -> None:  # the former word stays in the file and is not followed
-        former = self.model.files.pop(path, None)
-        text = (former.text if former else "") + f"\n{word}\n"
-        with (self.folder / path).open("a") as file:
-            file.write(f"\n{word}\n")
-        self.model.put(path, word, text)
-
-    @precondition(lambda self: self.model.files)
-    @rule(data=st.data())
-    def rewrite_with_the_same_size_and_time(self, data: st.DataObject) -> None:
-        path = data.draw(st.sampled_from(self.known))
-        file, word = self.folder / path, new_word()
-        before = file.stat()
-        text = f"text {word}".ljust(before.st_size, "\n")
-        if len(text) == before.st_size:
-            file.write_text(text)
-            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-            self.model.put(path, word, text)
-
-    @precondition(lambda self: self.model.files)
-    @rule(data=st.data())
-    def truncate(self, data: st.DataObject) -> None:
-        path = data.draw(st.sampled_from(self.known))
-        os.truncate(self.folder / path, 0)
-        self.model.drop(path)
-
-    @precondition(lambda self: self.model.files)
-    @rule(data=st.data(), folder=FOLDERS, name=NAMES)
-    def rename_file(self, data: st.DataObject, folder: str, name: str) -> None:
-        old, new = data.draw(st.sampled_from(self.known)), path_of(folder, name)
-        if new == old or new.startswith(old + "/") or old.startswith(new + "/"):
-            return
-        self.model.make_way(new)
-        if old in self.model.files:
-            self.folder.rename(old, new)
-            self.model.move(old, new)
-
-    @precondition(lambda self: self.model.files)
-    @rule(data=st.data())
-    def delete(self, data: st.DataObject) -> None:
-        self.model.remove(data.draw(st.sampled_from(self.known)))
-
-    @precondition(lambda self: self.model.files and CAN_DENY)
-    @rule(data=st.data())
-    def deny_and_allow(self, data: st.DataObject) -> None:
-        path = data.draw(st.sampled_from(self.known))
-        word = self.model.files[path].word
-        (self.folder / path).chmod(0)
-        assert self.model.found(self.client, [word]) == {}
-        (self.folder / path).chmod(0o644)
-        self.model.touched.append(path)
-
-    @rule(folder=FOLDERS, name=NAMES)
-    def pipe_in_its_place(self, folder: str, name: str) -> None:
-        path = path_of(folder, name)
-        self.model.make_way(path)
-        (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
-        os.mkfifo(self.folder / path)
-
-    @rule(name=NAMES)
-    def link(self, name: str) -> None:
-        target = self.folder / f"link-{name}"
-        if not target.is_symlink():
-            target.symlink_to(name)
-
-    @rule(count=st.integers(1, 30))
-    def burst(self, count: int) -> None:
-        self.model.make_way("burst.txt")
-        for _ in range(count):
-            word = new_word()
-            self.folder.write("burst.txt", f"text {word}\n")
-            self.model.put("burst.txt", word, f"text {word}\n")
 
     # -- folders
 
