@@ -44,4 +44,11 @@ DEFECTS = (
         (("            self.fault = str(error)\n", ""),),
         f"{SYSTEM}::test_parsers_that_cannot_be_loaded_are_said_and_blame_no_document",
     ),
+    Defect(
+        "converted-meanwhile-and-left",
+        "a copy of a document whose conversion ends as the copy is committed waits for ever",
+        "livedex_daemon/write/worker.py",
+        (("        if note_document(", "        if False & note_document("),),
+        "tests/daemon/write/test_converted_meanwhile.py::test_the_copy_is_indexed",
+    ),
 )

@@ -67,8 +67,9 @@ class Conversions:
     def result(self, content: Content) -> Result | None:
         return self._results.get(content)
 
-    def request(self, content: Content, document: Document) -> None:
-        """Have the content converted: a path with it is stored as pending."""
+    def request(self, content: Content, document: Document) -> bool:
+        """Have the content converted: a path with it is stored as pending. Return True if it was converted meanwhile:
+        then the caller has the path read again, since no lane will."""
         with self.changed:
             self._leave(document.key)
             self._content_of[document.key] = content
@@ -77,6 +78,7 @@ class Conversions:
                 self._unpublished.append(content)
             self._waiting[content][document.key] = document
             self._notify()
+            return content in self._results
 
     def settled(self, key: Key) -> None:
         """Note that the path waits for nothing any more: it is indexed, failed, or other bytes than before."""

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.process.supervision import SupervisedThread
 from livedex_daemon.watch import store_health
-from livedex_daemon.watch.backlog import Key
+from livedex_daemon.watch.backlog import Key, Mark
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.commit import Applied
 from livedex_daemon.write.commit_latency import CommitLatency
@@ -390,7 +390,8 @@ class Worker:
             self.files.add(work.key, unchunked=isinstance(outcome.result, NoWorker))
         else:
             self.files.discard(work.key)
-        note_document(self.conversions, outcome, self._committer.admits)
+        if note_document(self.conversions, outcome, self._committer.admits):
+            self._backlog.mark(work.key, Mark(now=True, force=work.force))
         self._inspector.read_errors.stored(outcome)
         count_outcome(outcome)
         self._inspector.release(work.entry)
