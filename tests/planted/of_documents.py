@@ -51,4 +51,12 @@ DEFECTS = (
         (("        if note_document(", "        if False & note_document("),),
         "tests/daemon/write/test_converted_meanwhile.py::test_the_copy_is_indexed",
     ),
+    Defect(
+        "vanished-document-asked-for-once",
+        "a document that was renamed as its conversion began keeps its copies from being converted",
+        "livedex_daemon/documents/conversions.py",
+        (("            if result is None and not again:\n", "            if False:\n"),),
+        "tests/daemon/documents/test_conversions.py"
+        "::test_one_that_no_path_had_any_more_is_asked_for_again_though_another_path_waits",
+    ),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from livedex_daemon.watch.backlog import Key, Scope, intersects
@@ -59,6 +59,7 @@ class Conversions:
         self._results: dict[Content, Result] = {}
         self.published = 0  # grows when a message for a content may have been published
         self._unpublished: deque[Content] = deque()
+        self._with_message: set[Content] = set()  # a message asks for it, or is about to be published
         self._being_published: set[Content] = set()
         self._under_way: set[Content] = set()
 
@@ -73,10 +74,9 @@ class Conversions:
         with self.changed:
             self._leave(document.key)
             self._content_of[document.key] = content
-            if content not in self._waiting:
-                self._waiting[content] = {}
-                self._unpublished.append(content)
-            self._waiting[content][document.key] = document
+            self._waiting.setdefault(content, {})[document.key] = document
+            if content not in self._with_message:
+                self._publish([content])
             self._notify()
             return content in self._results
 
@@ -86,6 +86,11 @@ class Conversions:
             with self.changed:
                 self._leave(key)
                 self._notify()
+
+    def _publish(self, contents: Iterable[Content]) -> None:
+        for content in contents:
+            self._with_message.add(content)
+            self._unpublished.append(content)
 
     def _notify(self) -> None:
         self.version += 1
@@ -104,6 +109,7 @@ class Conversions:
         if not waiting:
             del self._waiting[content]
             self._results.pop(content, None)
+            self._with_message.discard(content)
 
     # -- for answers
 
@@ -155,7 +161,7 @@ class Conversions:
             if unless_since is not None and unless_since != self.published:
                 return
             left = self._waiting.keys() - self._results.keys() - self._under_way - self._being_published
-            self._unpublished.extend(left.difference(self._unpublished))
+            self._publish(left.difference(self._unpublished))
 
     def begin(self, content: Content) -> list[Document]:
         """Return the paths that wait for the content's conversion, and keep other lanes from it; none: leave it."""
@@ -173,10 +179,13 @@ class Conversions:
             left = (each for each in self._waiting if each not in self._results and each not in self._under_way)
             return next(left, None)
 
-    def end(self, content: Content, result: Result | None) -> list[Document]:
-        """Keep the result, if there is one, and return the paths that wait for it."""
+    def end(self, content: Content, result: Result | None, *, again: bool = False) -> list[Document]:
+        """Keep the result, if there is one, and return the paths that wait for it. ``again``: another message asks for
+        the content; else a path that is read again and waits again needs one, if there is no result."""
         with self.changed:
             self._under_way.discard(content)
+            if result is None and not again:
+                self._with_message.discard(content)
             waiting = list(self._waiting.get(content, {}).values())
             if result is not None and waiting:
                 self._results[content] = result

@@ -145,7 +145,7 @@ class Lane:
         if self._stopping:
             self._conversions.end(task.content, None)
             return  # the claim runs out; the next daemon asks again
-        for document in self._conversions.end(task.content, result):
+        for document in self._conversions.end(task.content, result, again=again):
             if not again:
                 self._backlog.mark(document.key, Mark(now=True, force=document.force))
         self._end_claim(task, "failed" if is_failed or isinstance(found, Failure) else "completed", again=again)
