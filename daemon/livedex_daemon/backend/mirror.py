@@ -275,7 +275,7 @@ class Mirror:
 
     def _is_as_compared(self) -> bool:
         """Whether the plan is still the one that everything was compared under."""
-        return self._compared is not None and self._compared == self._plan()
+        return self._compared == self._plan()
 
     def _send(self, files: list[Key]) -> None:
         for number, key in enumerate(files):

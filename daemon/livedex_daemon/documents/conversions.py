@@ -76,7 +76,7 @@ class Conversions:
             self._content_of[document.key] = content
             self._waiting.setdefault(content, {})[document.key] = document
             if content not in self._with_message:
-                self._publish([content])
+                self._enqueue([content])
             self._notify()
             return content in self._results
 
@@ -87,7 +87,7 @@ class Conversions:
                 self._leave(key)
                 self._notify()
 
-    def _publish(self, contents: Iterable[Content]) -> None:
+    def _enqueue(self, contents: Iterable[Content]) -> None:
         for content in contents:
             self._with_message.add(content)
             self._unpublished.append(content)
@@ -161,7 +161,7 @@ class Conversions:
             if unless_since is not None and unless_since != self.published:
                 return
             left = self._waiting.keys() - self._results.keys() - self._under_way - self._being_published
-            self._publish(left.difference(self._unpublished))
+            self._enqueue(left.difference(self._unpublished))
 
     def begin(self, content: Content) -> list[Document]:
         """Return the paths that wait for the content's conversion, and keep other lanes from it; none: leave it."""
