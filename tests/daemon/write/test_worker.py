@@ -5,32 +5,18 @@ from __future__ import annotations
 import errno
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from helpers.fakes import FakeForgottenFiles, FakePool, FakePresence, FakeWatching, online_root
-from helpers.pool_parts import POLICY
-from livedex_daemon.documents.conversions import Conversions
-from livedex_daemon.index_file.index_readers import IndexReaders
-from livedex_daemon.index_file.rebuild import IndexFile
-from livedex_daemon.watch.backlog import Backlog
+from helpers.fakes import online_root
+from helpers.worker_rig import worker_rig
 from livedex_daemon.watch.root_table import Root, Roots, RootTable
-from livedex_daemon.watch.store_health import StoreHealth
-from livedex_daemon.write.chunk_pool import Pool
-from livedex_daemon.write.commit import Committer
-from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.file_reading import FileReader
-from livedex_daemon.write.inspector import Inspector
-from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker
-from livedex_daemon.write.write_steps import WriteSteps
 from livedex_indexing.model import FileRow
 from livedex_indexing.store.forgotten_files import ForgottenFiles
-from livedex_indexing.store.index_store import Store
 from livedex_ipc.errors import Unavailable
 
 WAIT_S = 10
@@ -44,22 +30,8 @@ def roots() -> Roots:
 @pytest.fixture
 def worker(tmp_path: Path, roots: Roots) -> Iterator[Worker]:
     """A worker over an empty index; its thread is not started."""
-    wake = threading.Event()
-    path = str(tmp_path / "index.db")
-    store = Store.open(path)
-    readers = IndexReaders(path, wake)
-    nothing: Any = None
-    backlog, priority = Backlog(time.monotonic, wake.set), SearchPriority()
-    presence, pool = FakePresence().real, FakePool().real
-    inspector = Inspector(store, backlog, presence, FakeWatching().real, pool)
-    committer = Committer(store, FakeForgottenFiles().real, roots, priority)
-    steps = WriteSteps(backlog, presence, inspector, pool, committer, nothing, Conversions())
-    index = IndexFile(store, readers, nothing, StoreHealth())
-    made = Worker(index, steps, roots, priority, CommitLatency(), wake)
-    yield made
-    made.stop()
-    readers.close()
-    store.close()
+    with worker_rig(tmp_path, roots) as rig:
+        yield rig.worker
 
 
 def test_an_order_is_carried_out_on_the_workers_thread(worker: Worker) -> None:
@@ -120,48 +92,30 @@ def test_a_content_that_is_collected_before_the_commit_releases_nobody(
     """The pool sees that the index has the content; then the content is collected as garbage; then the outcome is
     stored.
     """
-    wake = threading.Event()
-    path = str(tmp_path / "index.db")
-    store, readers = Store.open(path), IndexReaders(path, wake)
-    store.put_root(root.path, 1, 1)
     looks: list[bytes] = []
 
     def known(content_hash: bytes, _signature: bytes) -> bool:
         looks.append(content_hash)
         return len(looks) == 1
 
-    nothing: Any = None
-    backlog, roots, priority = Backlog(time.monotonic, wake.set), Roots([root]), SearchPriority()
     root.state = "online"
-    pool = Pool(POLICY, FileReader(known, marks), wake.set, priority)
-    presence = FakePresence().real
-    inspector = Inspector(store, backlog, presence, FakeWatching().real, pool)
-    steps = WriteSteps(
-        backlog, presence, inspector, pool, Committer(store, marks, roots, priority), nothing, Conversions()
-    )
-    index = IndexFile(store, readers, nothing, StoreHealth())
-    worker = Worker(index, steps, roots, priority, CommitLatency(), wake)
-    (folder / "a.txt").write_text("words\n")
-    backlog.mark((1, b"a.txt"))
     rows: list[FileRow | None] = []
     released = threading.Event()
+    with worker_rig(tmp_path, Roots([root]), FileReader(known, marks), forgotten=marks) as (worker, store, backlog):
+        store.put_root(root.path, 1, 1)
+        (folder / "a.txt").write_text("words\n")
+        backlog.mark((1, b"a.txt"))
 
-    def release() -> None:  # on the worker's thread
-        rows.append(store.file(1, b"a.txt"))
-        released.set()
+        def release() -> None:  # on the worker's thread
+            rows.append(store.file(1, b"a.txt"))
+            released.set()
 
-    backlog.wait(None, release)
-    worker.start()
-    try:
+        backlog.wait(None, release)
+        worker.start()
         assert released.wait(WAIT_S * 3)
         (row,) = rows
         assert row is not None and row.status == "indexed"
         assert len(looks) == 2
-    finally:
-        worker.stop()
-        pool.stop()
-        readers.close()
-        store.close()
 
 
 def test_no_search_waits_for_a_file_of_a_root_that_has_gone(worker: Worker, roots: Roots) -> None:
