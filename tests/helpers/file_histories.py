@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from helpers.daemon_histories import DaemonHistories
-from helpers.folder_model import new_word
+from helpers.folder_model import are_apart, new_word
 from helpers.other_user import CAN_DENY
 
 NAMES = st.sampled_from(["a.txt", "b.md", "c.py", "d e.txt", "é.rst", "F.txt"])
@@ -22,8 +22,6 @@ FOLDERS = st.sampled_from(["", "x", "x/y", "x/y/z", "x/target", "w", "w w"])
 SAVES = ["write", "save", "vim", "emacs", "append", "slowly", "linked"]
 # More than livedex reads of a file around one chunk, and many chunks.
 AHEAD = st.sampled_from(["", "", "", ("lorem ipsum dolor sit amet, consetetur sadipscing elitr\n" * 40 + "\n") * 40])
-
-
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
 
@@ -114,10 +112,8 @@ class FileHistories(DaemonHistories):
     @rule(data=st.data(), folder=FOLDERS, name=NAMES)
     def rename_file(self, data: st.DataObject, folder: str, name: str) -> None:
         old, new = data.draw(st.sampled_from(self.known)), path_of(folder, name)
-        if new == old or new.startswith(old + "/") or old.startswith(new + "/"):
-            return
-        self.model.make_way(new)
-        if old in self.model.files:
+        if are_apart(old, new):
+            self.model.make_way(new)
             self.folder.rename(old, new)
             self.model.move(old, new)
 
@@ -125,10 +121,8 @@ class FileHistories(DaemonHistories):
     @rule(data=st.data(), folder=FOLDERS, name=NAMES)
     def copy_file(self, data: st.DataObject, folder: str, name: str) -> None:
         old, new = data.draw(st.sampled_from(self.known)), path_of(folder, name)
-        if new == old or new.startswith(old + "/") or old.startswith(new + "/"):
-            return
-        self.model.make_way(new)
-        if old in self.model.files:
+        if are_apart(old, new):
+            self.model.make_way(new)
             (self.folder / new).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(self.folder / old, self.folder / new)
             self.model.put(new, *self.model.files[old])

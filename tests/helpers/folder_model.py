@@ -37,6 +37,11 @@ def new_word() -> str:
     return f"qz{next(_numbers)}qz"
 
 
+def are_apart(one: str, other: str) -> bool:
+    """Whether neither path is the other one or lies below it."""
+    return one != other and not one.startswith(other + "/") and not other.startswith(one + "/")
+
+
 class Shared:
     """One daemon for all histories: each history has its own folder in the one root."""
 
@@ -201,7 +206,7 @@ class Model:
         word = next(word for word in words if word in hit["snippet"])
         if name in self.files:
             text = self.files[name].text
-            assert hit["snippet"] in text and text.encode()[hit["snippet_byte"] :].startswith(hit["snippet"].encode())
+            assert text.encode()[hit["snippet_byte"] :].startswith(hit["snippet"].encode()), hit
             assert text.split("\n")[hit["line"] - 1].startswith(hit["text"]), hit
         return word
 

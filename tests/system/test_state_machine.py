@@ -21,7 +21,7 @@ from hypothesis.stateful import initialize, invariant, precondition, rule, run_s
 
 from helpers.daemon_histories import connected
 from helpers.file_histories import FOLDERS, NAMES, FileHistories, path_of
-from helpers.folder_model import IGNORE_PATTERNS, Model, Shared, new_word, next_number
+from helpers.folder_model import IGNORE_PATTERNS, Model, Shared, are_apart, new_word, next_number
 from helpers.rebuild_oracle import assert_as_rebuilt
 from helpers.support import Tree, wait_until
 
@@ -107,19 +107,15 @@ class Histories(FileHistories):
 
     @rule(old=BELOW, new=st.sampled_from(["m1", "m2", "x/m3", "w"]))
     def rename_folder(self, old: str, new: str) -> None:
-        if not (self.folder / old).is_dir() or new == old or new.startswith(old + "/") or old.startswith(new + "/"):
-            return
-        self.model.make_way(new)
-        if (self.folder / old).is_dir():
+        if are_apart(old, new) and (self.folder / old).is_dir():
+            self.model.make_way(new)
             self.folder.rename(old, new)
             self.model.move(old, new)
             self.model.touch_all()
 
     @rule(one=BELOW, two=BELOW)
     def swap_folders(self, one: str, two: str) -> None:
-        if one == two or one.startswith(two + "/") or two.startswith(one + "/"):
-            return
-        if (self.folder / one).is_dir() and (self.folder / two).is_dir():
+        if are_apart(one, two) and (self.folder / one).is_dir() and (self.folder / two).is_dir():
             for old, new in ((one, "swap"), (two, one), ("swap", two)):
                 self.folder.rename(old, new)
                 self.model.move(old, new)
