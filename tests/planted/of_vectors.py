@@ -48,6 +48,13 @@ DEFECTS = (
         "tests/indexing/search/test_hybrid.py::test_filters_count_for_what_meaning_finds",
     ),
     Defect(
+        "phrase-without-meaning",
+        "a search by meaning alone reads what is in quotes as mere words: excluded text is found",
+        "livedex_indexing/search/word_search.py",
+        (('self._firsts if self._meaning.mode == "semantic" else ', ""),),
+        "tests/indexing/search/test_hybrid.py::test_phrases_and_what_is_excluded_count_for_what_meaning_finds",
+    ),
+    Defect(
         "no-feedback-of-words",
         "what resembles the best file by words is not nearer for it",
         "livedex_indexing/rank/fusion.py",

@@ -185,7 +185,8 @@ class WordSearch:
         compiled = self._compile()
         found = self._find(compiled)
         for other in (plain if self._plain is None else None, without_terms(text)):
-            if other is not None and other.may_be_text and not (self._found_by_words or self._late):
+            found_any = self._firsts if self._meaning.mode == "semantic" else self._found_by_words
+            if other is not None and other.may_be_text and not (found_any or self._late):
                 self._read_as(other, with_terms=other is plain)
                 compiled = self._compile()
                 found = self._find(compiled)
@@ -260,11 +261,8 @@ class WordSearch:
             file_filter,
             self._memory,
             lambda content_id: self._bytes_of(content_id, file_filter.resolved),
-            Signs(self._without_words(self._query.phrases), self._without_words(excluded)),
+            Signs(*([text for text in of if not self._reader.tokens(text)] for of in (self._query.phrases, excluded))),
         )
-
-    def _without_words(self, phrases: Iterable[str]) -> list[str]:
-        return [text for text in phrases if not self._reader.tokens(text)]
 
     def _count(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck, page: _Page) -> None:
         """Count the facets and the hits: all of them, or none if the time runs out, since a part would be wrong."""

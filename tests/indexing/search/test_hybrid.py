@@ -140,6 +140,22 @@ def test_semantic_orders_by_the_cosine_alone(indexed: Indexed, semantics: Semant
     assert scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ('vessel "the harbour"', {"sea.md"}),
+        ('vessel -"the harbour"', {"travel.md", "food.md"}),
+        ("vessel -harbour", {"travel.md", "food.md"}),
+    ],
+)
+def test_phrases_and_what_is_excluded_count_for_what_meaning_finds(
+    indexed: Indexed, semantics: Semantics, query: str, found: set[str]
+) -> None:
+    answer = indexed.ask(query, mode="semantic", kinds=["markdown_text"])
+    assert (answer.mode, {hit["relative_path"] for hit in answer.hits}) == ("semantic", found)
+    assert "did_you_mean" not in answer.extras
+
+
 def test_reciprocal_ranks_are_a_fusion_too(indexed: Indexed, semantics: Semantics) -> None:
     semantics.fusion = "rrf"
     hits = indexed.search("vessel baking", explain=True)
