@@ -92,6 +92,15 @@ def test_eight_busy_clients_delay_nobody(busy_tree: Tree, daemon: Daemon) -> Non
     print("slowest, s:", {method: round(took, 3) for method, took in worst.items()})
 
 
+def test_a_query_of_megabytes_costs_no_more_than_its_first_part(busy_tree: Tree, client: Client) -> None:
+    add_root(client, busy_tree)
+    query = "okapi " + "a(line) of_a.log\n" * 200_000
+    took, answer = timed(client, "search", {"query": query, "timeout_ms": 2000, "limit": 1})
+    assert took < 2 + SLACK_S
+    assert [warning["code"] for warning in answer["warnings"]] == ["query_cut"]
+    assert answer["hits"] == client.call("search", {"query": query[:4097], "limit": 1})["hits"]
+
+
 def test_one_clients_long_searches_delay_no_other(busy_tree: Tree, daemon: Daemon) -> None:
     with daemon.client() as client, socket.socket(socket.AF_UNIX) as many:
         add_root(client, busy_tree)

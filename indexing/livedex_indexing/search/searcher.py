@@ -14,6 +14,7 @@ from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.lines.line_pattern import Pattern
 from livedex_indexing.lines.vocabulary import Vocabulary
+from livedex_indexing.query.query_parser import QUERY_BYTES
 from livedex_indexing.query.shell_prompt import without_prompt
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.phrase_filter import PhraseMemory
@@ -64,7 +65,7 @@ class Searcher:
         request.refuse_contradictions()
         pattern = _pattern(request) if request.mode in LINE_MODES else None
         if pattern is None:
-            request = replace(request, query=without_prompt(request.query))
+            request = replace(request, query=without_prompt(request.query[: QUERY_BYTES + 1]))  # one more: it was cut
         left = (deadline - self._pool.clock()) / 2
         is_ranked = pattern is None and request.sort == "relevance"
         meaning = meaning_of(request, semantics, min(left, EMBED_S)) if is_ranked else KEYWORD
