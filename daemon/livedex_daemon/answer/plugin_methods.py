@@ -96,7 +96,7 @@ def _unavailable(fault: NameFault) -> AnswerWarning:
         return warning("backend_unavailable", f"{fault.reason}; the built-in index answers", remedy)
     if fault.kind == EMBEDDER.name:
         named = fault.reason.replace("the embedder ", f"the embedder {fault.name!r} ", fault.name not in fault.reason)
-        return warning("embedder_unavailable", f"{named}; searches use keywords alone", remedy)
+        return warning("embedder_unavailable", f"{named}; new queries use keywords alone", remedy)
     if fault.kind == PARSER.name:
         return warning("parser_missing", fault.reason, remedy)
     if fault.kind == KNOWLEDGE_STORE.name:
