@@ -29,8 +29,8 @@ SYSTEMD_PYTHON := systemd-python==235
 OFFICE := libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui pandoc
 # Writers of real documents for the tests of parsers.
 WRITERS := python-docx reportlab EbookLib
-# One more than a small machine has cores: many tests wait for a moment. With four a run takes as long (10 min).
-WORKERS ?= 3
+# More than cores: a test waits for two thirds of its time. On two cores three take 12 min, five 9 min.
+WORKERS ?= 5
 ARGS ?=
 SOURCES := daemon indexing ipc service tests bench
 
