@@ -25,6 +25,20 @@ DEFECTS = (
         f"{WATCHER}::test_not_one_event_of_thousands_is_lost",
     ),
     Defect(
+        "root-back-unseen",
+        "a search says that it is fresh and has nothing of a root that is back",
+        "livedex_daemon/answer/freshness.py",
+        (("if not root.present and intersects", "if False and intersects"),),
+        f"{ROOTS}::test_a_root_that_is_back_is_in_the_next_answer",
+    ),
+    Defect(
+        "root-back-and-missing",
+        "an answer with files of a root that is back says that it is missing",
+        "livedex_daemon/answer/fresh_reads.py",
+        (("            before[:] = self._health.root_warnings()\n", ""),),
+        f"{ROOTS}::test_a_root_that_is_back_is_in_the_next_answer",
+    ),
+    Defect(
         "overflow-swallowed",
         "the kernel's queue overflows, and this is not reported",
         "livedex_daemon/watch/inotify.py",

@@ -220,9 +220,8 @@ def test_a_root_that_is_not_there_yet(start_daemon: Callable[..., Daemon], tmp_p
     later = tmp_path.resolve() / "later"
     with start_daemon(f'[[roots]]\npath = "{later}"\n').client() as client:
         assert states(client) == ["missing"]
-        Tree(later).write("a.txt", "alpha")
+        assert_next_has(client, Tree(later), "newx")
         wait_until(lambda: states(client) == ["online"], 2 * RETURN_S, what="the root")
-        assert found(client, "alpha") == ["a.txt"]
 
 
 @needs_permissions
@@ -283,3 +282,35 @@ def test_roots_on_the_command_line(home: Home, tree: Tree) -> None:
     assert str(below) in done.stdout
     assert home.run_json("roots", "remove", str(below), str(tree))["results"][-1]["roots"] == []
     assert home.config.read_text().startswith("# mine\n[log]\nlevel = 'info'  # plain\n")
+
+
+@pytest.mark.parametrize("how", ["made again", "moved back", "its parent moved back"])
+def test_a_root_that_is_back_is_in_the_next_answer(client: Client, tmp_path: Path, how: str) -> None:
+    parent, aside = tmp_path / "above", tmp_path / "aside"
+    tree = Tree(parent / "root")
+    tree.write("a.txt", "alpha one\n")
+    add_root(client, tree)
+    moved = parent if "parent" in how else tree.path
+    for number in range(3):
+        if how == "made again":
+            shutil.rmtree(tree.path)
+        else:
+            moved.rename(aside)
+        wait_until(lambda: "root_missing" in warnings(client), what="the loss")
+        if how == "made again":
+            tree.path.mkdir()
+        else:
+            aside.rename(moved)
+        assert_next_has(client, tree, f"new{number}x")
+
+
+def assert_next_has(client: Client, tree: Tree, word: str) -> None:
+    """Write a file, and find it with the first search after it, which says that all is well."""
+    tree.write("new.txt", f"alpha {word}\n")
+    answer = client.call("search", {"query": word, "timeout_ms": 20_000})
+    names = [hit["relative_path"] for hit in answer["hits"]]
+    assert (names, answer["fresh"], answer["warnings"]) == (["new.txt"], True, [])
+
+
+def warnings(client: Client) -> list[str]:
+    return [warning["code"] for warning in client.call("search", {"query": "alpha"})["warnings"]]

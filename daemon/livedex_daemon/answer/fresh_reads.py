@@ -72,7 +72,7 @@ class SearchMethod:
         timing, before = Timing.of(call, params), self._health.root_warnings()
         memory, of_memory = await self._memory.found(params, timing)
         try:
-            answer, state = await timing.within(self._answer(timing, params))
+            answer, state = await timing.within(self._answer(timing, params, before))
         except TimedOut:
             answer, state = self._reads.late_answer(params["mode"])
         log.debug("searched", extra={"query": params["query"], "hits": len(answer.hits), "fresh": state.fresh})
@@ -90,10 +90,14 @@ class SearchMethod:
             **memory,
         }
 
-    async def _answer(self, timing: Timing, params: SearchParams) -> tuple[SearchAnswer, FreshState]:
+    async def _answer(
+        self, timing: Timing, params: SearchParams, before: list[AnswerWarning]
+    ) -> tuple[SearchAnswer, FreshState]:
+        """Search; ``before`` becomes what is wrong with the roots just before the index is read."""
         request, _ = await self._reads.request(params)
 
         async def read() -> tuple[SearchAnswer, Stale]:
+            before[:] = self._health.root_warnings()
             answer = await self._reads.query(request, timing)
             return answer, answer.stale
 

@@ -89,6 +89,7 @@ class Freshness:
                     await self.begun.wait()  # before that, no root is known to be watched
             except TimeoutError:
                 return self._state(scope, "recovering")
+        self._look_for_absent(scope)
         roots = self._in_scope(scope)
         first = frozenset(root.id for root in roots if root.state == "indexing" and not everything)
         if self._store_is_down():
@@ -125,6 +126,12 @@ class Freshness:
     def _in_scope(self, scope: Scope) -> list[Root]:
         present = [root for root in self._roots if root.present]
         return present if scope is None else [root for root in present if any(key[0] == root.id for key in scope)]
+
+    def _look_for_absent(self, scope: Scope) -> None:
+        """Have the roots that were missing looked for, which the search then waits for: one may just have come back."""
+        for root in self._roots:
+            if not root.present and intersects((root.id, b""), scope):
+                self._backlog.mark((root.id, b""), Mark(now=True))
 
     async def _pass_barrier(self, roots: list[Root], first: frozenset[int]) -> None:
         if any(b"" not in root.polled for root in roots):

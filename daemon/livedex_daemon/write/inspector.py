@@ -67,7 +67,7 @@ class Inspector:
 
     def inspect(self, entry: Entry, root: Root | None) -> None:
         """Examine one entry of the backlog. ``root``: the root that contains it; None when it is no longer watched."""
-        if root is not None and not entry.key[1] and entry.key in self.unreadable:
+        if root is not None and not entry.key[1] and (not root.present or entry.key in self.unreadable):
             self._presence.check(root)
         if root is None or not root.present or not root.belongs(entry.key[1]):
             self.finished.append(entry)
