@@ -278,6 +278,7 @@ def test_lines_are_waited_for_longer(home: Home, canned: CannedDaemon) -> None:
         (["x"], None),
         (["-F", "x"], 60_000),
         (["-F", "x", "--json"], None),
+        (["-F", "x", "--json", "--all"], 60_000),
         (["-F", "x", "--timeout", "2"], 2000),
     ):
         home.run("search", *words)

@@ -244,7 +244,7 @@ def _params(context: Context) -> Mapping[str, Any]:
     is_counted = context.streams.out_is_terminal if form == "short" else form not in _FOR_PROGRAMS
     if is_counted and not values.get("typing") and not context.streams.json:
         params["total"] = True  # for the line below the hits; counting costs as much as searching
-    if _is_grep(context):
+    if params.get("mode") in LINE_MODES and (values.get("all") or not context.streams.json):
         params.setdefault("timeout_ms", _GREP_MS)
     elif context.streams.out_is_terminal and not context.streams.json:
         params.setdefault("timeout_ms", _PATIENCE_MS)
