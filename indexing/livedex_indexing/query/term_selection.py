@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from livedex_indexing.query.query_terms import QueryTerm
 
-MAX_WORDS: Final = 64  # words that count: the rarest
+MAX_WORDS: Final = 64  # words that count: the rarest that are in the index
 _MAX_TERMS: Final = 256  # with the parts of words
 _KEPT_STOP_WORDS: Final = 3
 
@@ -30,13 +30,13 @@ def select_terms(per_word: Sequence[list[QueryTerm]], others: Set[QueryTerm], *,
 
         per_word  [how] [to] [parse] [gethttpresponse, get, http, response]
         content   [parse] [gethttpresponse, get, http, response]    words that are not just stop words
-        counted   [parse] [gethttpresponse, get, http, response]    the `MAX_WORDS` rarest of them
+        counted   [parse] [gethttpresponse, get, http, response]    the `MAX_WORDS` rarest of them, indexed ones first
         rarest    {parse, gethttpresponse, http, response}          their terms; ``get`` is a stop word
         spoken    how to parse gethttpresponse get http response    in the order typed, with all stop words
         terms     parse gethttpresponse http response               those of ``spoken`` in ``rarest``
     """
     content = _content_words(per_word, has_phrases=has_phrases)
-    counted = sorted(content, key=_rarity)[:MAX_WORDS]
+    counted = sorted(content, key=lambda word: (not in_index(word), _rarity(word)))[:MAX_WORDS]
     rarest = _without_stop_words(counted)
     spoken = list(dict.fromkeys(term for word in per_word for term in word if term in rarest or term.is_stop_word))
     repeated = _repeated(spoken, others)

@@ -186,6 +186,9 @@ def test_long_queries_are_cut_and_say_so(index: Indexed) -> None:
     assert len(answer.hits) == 1
     assert [warning["code"] for warning in index.ask("word1 " + "x" * 5000).warnings] == ["query_cut"]
     assert index.ask(" ".join(f"word{number}" for number in range(64))).warnings == []
+    index.write("root/b.txt", "a walrus\n")
+    nowhere = " ".join(f"{first}{second}qx" for first in "abcdefgh" for second in "klmnopqrs")
+    assert index.found(f"{nowhere} walrus") == ["b.txt"]
 
 
 def test_a_word_is_found_in_its_own_chunk_alone(index: Indexed) -> None:
