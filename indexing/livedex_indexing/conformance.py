@@ -6,10 +6,15 @@ conforms. ``factory`` takes no argument and returns a new object each time.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from datetime import datetime
+from numbers import Real
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
 
 from livedex_indexing.plugins import (
     Backend,
@@ -27,6 +32,7 @@ from livedex_indexing.plugins import (
 )
 from livedex_indexing.plugins.registry import described
 from livedex_indexing.plugins.time_limit import within
+from livedex_ipc.params import MAX_INTEGER
 
 T = TypeVar("T")
 Faults = Iterator[str]
@@ -82,6 +88,8 @@ def _checked(factory: Callable[[], T], protocol: type[T], suite: Callable[[T], F
             return [f"{type(made).__name__} lacks a method of {protocol.__name__}"]
         for fault in suite(made):
             faults.append(fault)
+    except Nonsense as fault:
+        faults.append(str(fault))
     except (Exception, SystemExit) as fault:  # the object under test may raise anything
         faults.append(f"it raises {described(fault)}")
     return faults
@@ -223,33 +231,93 @@ def _hits(hits: list[Hit], word: str, paths: set[str]) -> Faults:
         yield "a hit has neither an ordinal nor lines"
 
 
+class Nonsense(Exception):
+    """What a KnowledgeBackend returned is not what its Protocol says; the message says where."""
+
+
+EntryId = Annotated[int, msgspec.Meta(ge=1, le=MAX_INTEGER)]
+_Count = Annotated[int, msgspec.Meta(ge=0, le=MAX_INTEGER)]
+_Time = Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+class KnowledgeStats(msgspec.Struct, frozen=True):
+    entries: _Count
+    domains: dict[str, _Count] | None = None
+    db_bytes: _Count | None = None
+
+
+class KnowledgeEntry(msgspec.Struct, frozen=True):
+    """An entry. What is None is not known. ``score`` is a finite number, also one of NumPy."""
+
+    id: EntryId
+    content: str
+    domain: str
+    heading: str | None = None
+    kind: Literal["chunk", "finding"] | None = None
+    source: str | None = None
+    score: Any = None
+    created_at: _Time | None = None
+    used_at: _Time | None = None
+    uses: _Count | None = None
+    metadata: dict[str, object] | None = None
+
+    def __post_init__(self) -> None:
+        if self.score is not None:
+            if not (isinstance(self.score, Real) and math.isfinite(self.score)):
+                raise ValueError("the score is not a finite number")
+            msgspec.structs.force_setattr(self, "score", float(self.score))
+        try:
+            msgspec.structs.force_setattr(self, "metadata", json.loads(json.dumps(self.metadata, allow_nan=False)))
+        except (TypeError, ValueError, RecursionError):
+            raise ValueError("the metadata is no JSON") from None
+
+
+def knowledge_answer(method: str, answer: object, kind: type[T]) -> T:
+    """Return what a method of a KnowledgeBackend returned. Raises Nonsense."""
+    try:
+        return msgspec.convert(answer, kind)
+    except msgspec.ValidationError as fault:
+        raise Nonsense(f"{method} answers nonsense: {fault}") from None
+
+
+def knowledge_entries(method: str, answer: object, domain: str | None = None) -> list[KnowledgeEntry]:
+    """Return the entries that a method returned, if all are of the domain that was searched. Raises Nonsense."""
+    entries = knowledge_answer(method, answer, list[KnowledgeEntry])
+    if domain is not None and any(entry.domain != domain for entry in entries):
+        raise Nonsense(f"{method} ignores domain")
+    return entries
+
+
 def _knowledge(store: KnowledgeBackend) -> Faults:
-    first = store.add_chunk("the walrus naps at noon", "conformance")
-    second = store.add_chunk("a goat climbs", "conformance-land")
-    if not isinstance(first, int) or not isinstance(second, int):
-        yield "add_chunk returns no id"
-        return
+    first = knowledge_answer("add_chunk", store.add_chunk("the walrus naps at noon", "conformance"), EntryId)
+    second = knowledge_answer("add_chunk", store.add_chunk("a goat climbs", "conformance-land"), EntryId)
+    finding = store.add_finding("the walrus yawns", source="conformance", confidence="high")
+    third = knowledge_answer("add_finding", finding, EntryId)
     again = store.add_chunk("the walrus naps at noon", "conformance")
     if again not in (first, None):
         yield "add_chunk keeps the same content of a domain twice"
-    found = store.search("walrus", 5, domain="conformance")
-    if not any(entry.get("id") == first for entry in found):
+
+    def search(query: str, k: int, domain: str | None) -> list[KnowledgeEntry]:
+        return knowledge_entries("search", store.search(query, k, domain=domain), domain)
+
+    if not any(entry.id == first for entry in search("walrus", 5, "conformance")):
         yield "search does not find what was added"
-    if any(entry.get("domain") not in (None, "conformance") for entry in found):
-        yield "search ignores domain"
-    if len(store.search("walrus goat", 1)) > 1:
+    if len(search("walrus goat", 1, None)) > 1:
         yield "search ignores k"
-    if len(store.get_hot_memory(20)) > 20:
+    if len(knowledge_answer("get_hot_memory", store.get_hot_memory(20), str)) > 20:
         yield "get_hot_memory exceeds max_chars"
-    if not any(entry.get("id") == second for entry in store.list_chunks()):
+    if not any(entry.id == second for entry in knowledge_entries("list_chunks", store.list_chunks())):
         yield "list_chunks lacks what was added"
-    if "entries" not in store.stats():
-        yield "stats lacks entries"
-    if not (store.delete_by_id(first) and store.delete_by_id(second)):
+    knowledge_answer("stats", store.stats(), KnowledgeStats)
+
+    def delete(number: int) -> bool:
+        return knowledge_answer("delete_by_id", store.delete_by_id(number), bool)
+
+    if not all(map(delete, (first, second, third))):
         yield "delete_by_id does not delete"
-    if store.delete_by_id(first):
+    if delete(first):
         yield "delete_by_id of an entry that is gone returns True"
-    if store.search("walrus", 5, domain="conformance"):
+    if search("walrus", 5, "conformance"):
         yield "search finds what was deleted"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from planted.defect import Defect
 
 MEANING = "tests/daemon/knowledge/test_memory_by_meaning.py"
+PLUGIN = "tests/daemon/knowledge/test_plugin_memory.py"
 STORE = "tests/daemon/knowledge/test_knowledge_store.py"
 
 DEFECTS: tuple[Defect, ...] = (
@@ -70,5 +71,19 @@ DEFECTS: tuple[Defect, ...] = (
             ),
         ),
         f"{MEANING}::test_vectors_that_others_replace_in_the_middle_cost_no_entry",
+    ),
+    Defect(
+        "plugin-memory-nonsense",
+        "an id that is text, or an answer that is neither true nor false, of a plugin's store is served as right",
+        "livedex_indexing/conformance.py",
+        (("return msgspec.convert(answer, kind)", "return msgspec.convert(answer, kind, strict=False)"),),
+        f"{PLUGIN}::test_an_answer_that_is_not_what_the_protocol_says_is_an_error",
+    ),
+    Defect(
+        "plugin-memory-other-domain",
+        "a search of one domain serves what a plugin's store returns of another one",
+        "livedex_indexing/conformance.py",
+        (("if domain is not None and any(", "if False and any("),),
+        f"{PLUGIN}::test_an_answer_that_is_not_what_the_protocol_says_is_an_error",
     ),
 )

@@ -6,12 +6,20 @@ Unavailable, which names the plugin; ``report`` hears of each failure and of the
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from datetime import datetime
+from typing import Final, TypeVar
 
 from livedex_daemon.knowledge.agent_memory import Counts, FoundEntries, NewEntry, Page, bounded
+from livedex_indexing.conformance import (
+    EntryId,
+    KnowledgeEntry,
+    KnowledgeStats,
+    Nonsense,
+    knowledge_answer,
+    knowledge_entries,
+)
+from livedex_indexing.hits.answer_json import rfc3339_of_seconds
 from livedex_indexing.plugins import KnowledgeBackend
 from livedex_indexing.plugins.registry import described
 from livedex_indexing.plugins.time_limit import LimitedCalls
@@ -22,10 +30,6 @@ from livedex_ipc.memory_entry import EntryFields, EntryKind
 CALL_S: Final = 10.0
 
 T = TypeVar("T")
-
-
-class _Nonsense(Exception):
-    """What the store returned is not what its Protocol says; the message says how."""
 
 
 class PluginMemory:
@@ -49,12 +53,10 @@ class PluginMemory:
         """Raise Unavailable also if the store keeps the entry nowhere."""
         before = self.counts().entries
         if entry.kind == "finding":
-            number = self._call(lambda: self._store.add_finding(entry.content, **_of_finding(entry)))
+            number = self._answer("add_finding", EntryId, entry.content, **_of_finding(entry))
         else:
             given = _given({"heading": entry.heading, "source": entry.source, "metadata": entry.metadata})
-            number = self._call(lambda: self._store.add_chunk(entry.content, entry.domain, **given))
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise self._unusable("it stored the entry nowhere")
+            number = self._answer("add_chunk", EntryId, entry.content, entry.domain, **given)
         return number, self.counts().entries > before
 
     def search(self, query: str, limit: int, domains: tuple[str, ...] | None = None) -> list[EntryFields]:
@@ -70,32 +72,33 @@ class PluginMemory:
         return FoundEntries(self.search(query, limit, domains), 0)
 
     def page(self, domain: str | None, kind: EntryKind | None, limit: int, offset: int) -> Page:
-        entries = self._call(lambda: _entry_list(self._store.list_chunks()))
+        entries = self._call(lambda: _fields(knowledge_entries("list_chunks", self._store.list_chunks())))
         wanted = [entry for entry in entries if domain in (None, entry["domain"]) and kind in (None, entry["kind"])]
         return Page(bounded(wanted[offset : offset + limit]), len(wanted))
 
     def hot(self, max_chars: int) -> str:
-        def text() -> str:
-            found = self._store.get_hot_memory(max_chars)
-            if not isinstance(found, str):
-                raise _Nonsense("get_hot_memory does not return text")
-            return str(found)[:max_chars]
-
-        return self._call(text)
+        return self._answer("get_hot_memory", str, max_chars)[:max_chars]
 
     def remove(self, entry_id: int) -> bool:
-        return self._call(lambda: bool(self._store.delete_by_id(entry_id)))
+        return self._answer("delete_by_id", bool, entry_id)
 
     def counts(self) -> Counts:
-        return self._call(lambda: _counts(self._store.stats()))
+        found = self._answer("stats", KnowledgeStats)
+        return Counts(found.entries, found.domains or {}, found.db_bytes or 0)
 
     def _found(self, query: str, limit: int, domain: str | None) -> list[EntryFields]:
-        return self._call(lambda: _entry_list(self._store.search(query, limit, domain=domain)))[:limit]
+        def found() -> list[EntryFields]:
+            return _fields(knowledge_entries("search", self._store.search(query, limit, domain=domain), domain))
+
+        return self._call(found)[:limit]
+
+    def _answer(self, method: str, kind: type[T], *words: object, **more: object) -> T:
+        return self._call(lambda: knowledge_answer(method, getattr(self._store, method)(*words, **more), kind))
 
     def _call(self, action: Callable[[], T]) -> T:
         try:
             result = self._calls.run(CALL_S, action)
-        except _Nonsense as fault:
+        except Nonsense as fault:
             raise self._unusable(str(fault)) from None
         except Exception as fault:  # a plugin may raise anything
             raise self._unusable(described(fault)) from fault
@@ -124,52 +127,25 @@ def _given(fields: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value}
 
 
-def _counts(stats: object) -> Counts:
-    if not isinstance(stats, Mapping) or "entries" not in stats:
-        raise _Nonsense("stats lacks entries")
-    given = stats.get("domains")
-    domains = {str(name): _integer(count) for name, count in given.items()} if isinstance(given, Mapping) else {}
-    return Counts(_integer(stats["entries"]), domains, _integer(stats.get("db_bytes")))
+def _fields(entries: list[KnowledgeEntry]) -> list[EntryFields]:
+    """Return the entries with every field."""
+    return [
+        {
+            "id": entry.id,
+            "content": entry.content,
+            "domain": entry.domain,
+            "heading": entry.heading,
+            "kind": entry.kind or "chunk",
+            "source": entry.source,
+            "score": entry.score or 0.0,
+            "created_at": _time(entry.created_at),
+            "used_at": _time(entry.used_at),
+            "uses": entry.uses or 0,
+            "metadata": entry.metadata or {},
+        }
+        for entry in entries
+    ]
 
 
-def _entry_list(entries: object) -> list[EntryFields]:
-    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
-        raise _Nonsense("it does not return a list of entries")
-    return [_fields(entry) for entry in entries]
-
-
-def _fields(entry: Mapping[str, Any]) -> EntryFields:
-    """Return an entry with every field, whatever the plugin gives."""
-    metadata = entry.get("metadata")
-    return {
-        "id": _integer(entry.get("id")),
-        "content": str(entry.get("content", "")),
-        "domain": str(entry.get("domain") or "general"),
-        "heading": _text(entry.get("heading")),
-        "kind": "finding" if entry.get("kind") == "finding" else "chunk",
-        "source": _text(entry.get("source")),
-        "score": _number(entry.get("score")),
-        "created_at": _text(entry.get("created_at")),
-        "used_at": _text(entry.get("used_at")),
-        "uses": _integer(entry.get("uses")),
-        "metadata": _json(metadata) if isinstance(metadata, Mapping) else {},
-    }
-
-
-def _json(metadata: Mapping[str, object]) -> dict[str, object]:
-    try:
-        return dict(json.loads(json.dumps(dict(metadata), allow_nan=False)))
-    except (TypeError, ValueError, RecursionError):
-        raise _Nonsense("the metadata of an entry is no JSON") from None
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
-
-
-def _integer(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else 0.0
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else rfc3339_of_seconds(moment.timestamp())

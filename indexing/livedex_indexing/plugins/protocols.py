@@ -69,7 +69,7 @@ class VectorBackend(Backend, Protocol):
 
 @runtime_checkable
 class KnowledgeBackend(Protocol):
-    """A store of agent memory. An entry is a dict with at least ``id``, ``content`` and ``domain``."""
+    """A store of agent memory. An entry is a mapping with at least ``id``, ``content`` and ``domain``."""
 
     def add_chunk(self, content: str, domain: str = "general", **kw: object) -> int | None:
         """Store one text; return its id, None if it was not stored. A domain keeps the same content once."""
@@ -90,7 +90,7 @@ class KnowledgeBackend(Protocol):
         """Delete one entry. Return True if there was one."""
 
     def add_finding(self, *a: object, **kw: object) -> object:
-        """Store what an agent found out: ``content`` first, then ``source`` and ``confidence``."""
+        """Store what an agent found out: ``content`` first, then ``source`` and ``confidence``. Return its id."""
 
 
 @runtime_checkable
