@@ -17,7 +17,7 @@ from livedex_ipc.server import message_json
 from livedex_ipc.wire_results import ProgressValue
 
 RequestId = str | int | None
-MAX_ID = 2**63 - 1
+IDS = range(-(2**63), 2**63)
 LOOP_WAIT_S = 5.0  # how long a message from another thread waits for a busy event loop
 
 
@@ -172,7 +172,7 @@ def id_of(message: Any) -> RequestId:
         except UnicodeEncodeError:
             raise InvalidRequest("id contains half of a surrogate pair") from None
         return found
-    if found is None or (isinstance(found, int) and not isinstance(found, bool) and abs(found) <= MAX_ID):
+    if found is None or (isinstance(found, int) and not isinstance(found, bool) and found in IDS):
         return found
     raise InvalidRequest("id must be a string, an integer of 64 bits, or null")
 

@@ -36,12 +36,12 @@ def test_both_framings_are_answered_in_kind(server: Serving) -> None:
         assert headers.read_framed() == {"jsonrpc": "2.0", "id": 7, "result": {"text": "ä\n"}}
 
 
-@pytest.mark.parametrize("request_id", [0, 1, -5, 2**63 - 1, "a", "", "ä", None])
+@pytest.mark.parametrize("request_id", [0, 1, -5, 2**63 - 1, -(2**63), "a", "", "ä", None])
 def test_ids_are_echoed(raw: Raw, request_id: Any) -> None:
     assert raw.ask("server/ping", None, request_id) == {"jsonrpc": "2.0", "id": request_id, "result": {}}
 
 
-@pytest.mark.parametrize("request_id", [1.5, 1.0, True, False, {}, [], 2**63, "\ud800"])
+@pytest.mark.parametrize("request_id", [1.5, 1.0, True, False, {}, [], 2**63, -(2**63) - 1, "\ud800"])
 def test_other_ids_are_refused(raw: Raw, request_id: Any) -> None:
     answer = raw.ask("server/ping", None, request_id)
     assert (code_of(answer), answer["id"]) == (-32600, None)
