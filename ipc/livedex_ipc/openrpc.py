@@ -20,7 +20,7 @@ from livedex_ipc.errors import (
 )
 from livedex_ipc.method_types import Method
 from livedex_ipc.methods import HIT, METHODS, NOTIFICATIONS
-from livedex_ipc.params import MAX_ITEMS, Param
+from livedex_ipc.params import B64, MAX_INTEGER, MAX_ITEMS, Param
 from livedex_ipc.result_schemas import Schemas
 from livedex_ipc.wire_results import HitFields
 
@@ -33,7 +33,7 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
     "path": {"type": "string", "pattern": "^/"},
     "path_b64": {"type": "string", "contentEncoding": "base64"},
     "time": {"type": "string", "format": "date-time"},
-    "token": {"oneOf": [{"type": "string"}, {"type": "integer"}]},
+    "token": {"oneOf": [{"type": "string"}, {"type": "integer", "minimum": -MAX_INTEGER, "maximum": MAX_INTEGER}]},
     "object": {"type": "object"},
     "follow_up": {
         "type": "object",
@@ -44,6 +44,12 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
 
 
 _OF_ALL = (InvalidParams, InternalError, Cancelled, Unavailable)  # that every method may raise
+_OF_ONE: dict[str, type[LivedexError]] = {  # besides what follows from its name and params
+    "search/unsubscribe": NotFound,
+    "roots/add": Conflict,  # the configuration file is changed by others, too
+    "roots/remove": Conflict,
+    "index/run": Conflict,
+}
 
 
 def document(version: str) -> dict[str, Any]:
@@ -73,7 +79,7 @@ def _method(method: Method, schemas: Schemas) -> dict[str, Any]:
         "name": method.name,
         "summary": method.doc,
         "paramStructure": "by-name",
-        "params": [_param(param) for param in method.params.values()],
+        "params": [_param(param, method) for param in method.params.values()],
         "result": {"name": "result", "schema": schemas.result(method)},
         "errors": [{"$ref": f"#/components/errors/{kind.__name__}"} for kind in _errors_of(method)],
     }
@@ -87,6 +93,8 @@ def _errors_of(method: Method) -> list[type[LivedexError]]:
         found.append(TimedOut)
     if method.name.startswith("exchange/"):
         found += [NotFound, Conflict]
+    if method.name in _OF_ONE:
+        found.append(_OF_ONE[method.name])
     return found
 
 
@@ -98,8 +106,9 @@ def _notification(message: Method, schemas: Schemas) -> dict[str, Any]:
     return {"name": message.name, "summary": message.doc, "params": schemas.notification(message)}
 
 
-def _param(param: Param) -> dict[str, Any]:
-    return {"name": param.name, "description": param.doc, "required": param.required, "schema": param_schema(param)}
+def _param(param: Param, method: Method) -> dict[str, Any]:
+    required = param.required and param.name + B64 not in method.params  # either of the two is enough
+    return {"name": param.name, "description": param.doc, "required": required, "schema": param_schema(param)}
 
 
 def param_schema(param: Param) -> dict[str, Any]:

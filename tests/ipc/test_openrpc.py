@@ -62,6 +62,25 @@ def test_bounds_choices_and_defaults_are_in_the_schemas() -> None:
     assert params["roots"]["schema"]["items"] == {"type": "string", "pattern": "^/"}
 
 
+def test_a_path_in_base64_is_enough() -> None:
+    for method in document("1")["methods"]:
+        required = {param["name"]: param["required"] for param in method["params"]}
+        assert "path_b64" not in required or not required["path"], method["name"]
+
+
+def test_an_integer_has_the_bounds_that_the_server_has() -> None:
+    methods = {method["name"]: method for method in document("1")["methods"]}
+    for name in ("index/run", "index/audit"):
+        (token,) = (param["schema"] for param in methods[name]["params"] if param["name"] == "progress_token")
+        assert token["oneOf"][1] == {"type": "integer", "minimum": 1 - 2**53, "maximum": 2**53 - 1}
+
+
+def test_the_errors_of_one_method_are_in_it() -> None:
+    methods = {method["name"]: method for method in document("1")["methods"]}
+    for name, error in (("search/unsubscribe", "NotFound"), ("roots/add", "Conflict"), ("exchange/claim", "Conflict")):
+        assert {"$ref": f"#/components/errors/{error}"} in methods[name]["errors"]
+
+
 def test_results_are_schemas_of_their_own() -> None:
     read = document("1")
     schemas = read["components"]["schemas"]
