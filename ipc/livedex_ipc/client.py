@@ -50,6 +50,7 @@ class Client(MethodCalls):
         self._last_id = 0
         self._most_bytes = MAX_MESSAGE
         self._last_answer: tuple[str, object] = ("", None)
+        self._is_interrupted = False
 
     def __enter__(self) -> Client:
         return self
@@ -87,7 +88,9 @@ class Client(MethodCalls):
             raise self.stranger()
 
     def interrupt(self) -> None:
-        """End the call that another thread waits for, and the connection: the call raises Unavailable."""
+        """End the call that another thread waits for, and the connection: that call and further ones raise
+        Unavailable."""
+        self._is_interrupted = True
         try:
             self._sock.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -139,7 +142,7 @@ class Client(MethodCalls):
                 self.close()  # what followed half a request would be taken for its rest
             raise TimedOut(f"{method} was not answered in {timeout_s:g} s") from None
         except OSError as error:
-            raise _gone(method) from error
+            raise self._gone(f"closed the connection before it answered {method}: ask again, on a new one") from error
 
     @property
     def has_buffered(self) -> bool:
@@ -163,8 +166,12 @@ class Client(MethodCalls):
         except TimeoutError:
             raise TimedOut(f"no notification arrived within {timeout_s:g} s") from None
         except OSError as error:
-            raise Unavailable("the daemon closed the connection: it stopped, or was killed") from error
+            raise self._gone("closed the connection: it stopped, or was killed") from error
         return self._notifications.popleft()
+
+    def _gone(self, how: str) -> Unavailable:
+        who = "this client was interrupted: connect again" if self._is_interrupted else f"the daemon {how}"
+        return Unavailable(who)
 
     def _keep_notification(self, message: dict[str, Any]) -> None:
         """Queue a notification. Drop late answers, and ``$/`` messages, which belong to a call."""
@@ -319,7 +326,3 @@ def _left(deadline: float | None) -> float | None:
     if left <= 0:
         raise TimeoutError
     return left
-
-
-def _gone(method: str) -> Unavailable:
-    return Unavailable(f"the daemon closed the connection before it answered {method}: ask again, on a new connection")

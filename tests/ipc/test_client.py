@@ -113,6 +113,21 @@ def test_closing_ends_what_it_waits_for(server: Serving) -> None:
     waiting.close()
 
 
+def test_an_interrupted_call_does_not_blame_the_daemon(server: Serving) -> None:
+    with connect(spawn=False, path=str(server.path)) as waiting:
+
+        def interrupt() -> None:
+            wait_until(lambda: server.running == 1)
+            waiting.interrupt()
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        for call in (lambda: waiting.call("test/wait"), lambda: waiting.call("server/ping"), waiting.notification):
+            with pytest.raises(Unavailable, match="this client was interrupted: connect again"):
+                call()
+        thread.join()
+
+
 def test_a_daemon_that_goes_is_reported(server: Serving) -> None:
     """Also for a client that was not yet accepted when it went away."""
     with connect(spawn=False, path=str(server.path)) as waiting:
