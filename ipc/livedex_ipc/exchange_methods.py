@@ -14,9 +14,7 @@ MAX_NAME = 200  # characters of a label, a key or the id of a conversation
 MAX_LEASE_S = 24 * 60 * 60
 
 _MESSAGE = "{id, topic, body, created_at, parent_id, conversation_id, producer, metadata}"
-_CLAIM = (
-    "{id, message_id, worker_group, worker_instance_id, claimed_at, lease_until, status, completed_at, attempt, token}"
-)
+_STATE = "id, message_id, worker_group, worker_instance_id, claimed_at, lease_until, status, completed_at, attempt"
 
 
 def _id(name: str, doc: str, *, required: bool = False) -> Param:
@@ -80,7 +78,7 @@ EXCHANGE = (
             _name("worker_instance_id", "a label"),
             _LEASE._replace(minimum=1),
         ),
-        (Field("claim", "object?", _CLAIM), Field("message", "object?", _MESSAGE)),
+        (Field("claim", "object?", f"{{{_STATE}, token}}"), Field("message", "object?", _MESSAGE)),
     ),
     Method(
         "exchange/renew",
@@ -142,7 +140,7 @@ EXCHANGE = (
         "exchange/inspect",
         "Messages with their claims, as they are stored.",
         (_id("id", "of one message"), _CONVERSATION, _ANY_TOPIC),
-        (Field("messages", "array", _MESSAGE), Field("claims", "array", _CLAIM)),
+        (Field("messages", "array", _MESSAGE), Field("claims", "array", f"{{{_STATE}}}")),
     ),
     Method(
         "exchange/stats",

@@ -29,8 +29,9 @@ class MessageFields(TypedDict):
     metadata: JsonObject
 
 
-class ClaimFields(TypedDict):
-    """What a worker has claimed. ``lease_until`` is by the wall clock; ``completed_at`` None: its worker did not."""
+class ClaimState(TypedDict):
+    """A claim, as everybody may see it. ``lease_until`` is by the wall clock; ``completed_at`` None: the worker did
+    not."""
 
     id: int
     message_id: int
@@ -41,6 +42,11 @@ class ClaimFields(TypedDict):
     status: str
     completed_at: str | None
     attempt: int
+
+
+class ClaimFields(ClaimState):
+    """A claim, as its worker gets it."""
+
     token: str
 
 
@@ -90,7 +96,7 @@ class NotifyResult(TypedDict):
 
 class InspectResult(TypedDict):
     messages: list[MessageFields]
-    claims: list[ClaimFields]
+    claims: list[ClaimState]
 
 
 class TopicFields(TypedDict):

@@ -19,14 +19,13 @@ from livedex_daemon.exchange.topics import add, topic_id
 from livedex_daemon.precious.precious_database import first_row, rows
 from livedex_indexing.hits.answer_json import rfc3339_of_seconds
 from livedex_ipc.errors import Conflict
-from livedex_ipc.exchange_results import ClaimFields, CompleteResult
+from livedex_ipc.exchange_results import ClaimFields, ClaimState, CompleteResult
 
 Outcome = Literal["completed", "failed", "timed_out"]
 MOST_REAPED: Final = 500  # expired claims of one transaction: the next ones are for the next transaction
 
 _COLUMNS: Final = (
-    "id, message_id, worker_group, worker_instance_id, claimed_at, lease_until, status, completed_at, attempt, token"
-    " FROM claims"
+    "id, message_id, worker_group, worker_instance_id, claimed_at, lease_until, status, completed_at, attempt"
 )
 _EXPIRED: Final = "status = 'active' AND (boot_id <> ? OR lease_ends_ns <= ?)"
 _INSERT: Final = (
@@ -102,7 +101,8 @@ def claim(
     db.execute(_INSERT, (*values, clock.boot_id, lease_ends_ns, attempt, secrets.token_hex(16)))
     claim_id = db.last_insert_rowid()
     add(db, number, waiting=-1, active=1)
-    return claim_fields(first_row(db, f"SELECT {_COLUMNS} WHERE id = ?", (claim_id,))), message_id
+    row = first_row(db, f"SELECT {_COLUMNS}, token FROM claims WHERE id = ?", (claim_id,))
+    return {**_state(row[:-1]), "token": row[-1]}, message_id
 
 
 def renew(db: apsw.Connection, claim_id: int, token: str, lease_s: float, clock: LeaseClock) -> str:
@@ -188,15 +188,15 @@ def state_of(db: apsw.Connection, message_id: int, clock: LeaseClock) -> State:
     return state
 
 
-def claims_of(db: apsw.Connection, message_ids: list[int], limit: int) -> list[ClaimFields]:
-    """Return the claims of messages, in the order of the claims."""
+def claims_of(db: apsw.Connection, message_ids: list[int], limit: int) -> list[ClaimState]:
+    """Return the claims of messages, in the order of the claims, without their tokens."""
     marks = ",".join("?" * len(message_ids))
-    found = rows(db, f"SELECT {_COLUMNS} WHERE message_id IN ({marks}) ORDER BY id LIMIT ?", (*message_ids, limit))
-    return [claim_fields(row) for row in found]
+    sql = f"SELECT {_COLUMNS} FROM claims WHERE message_id IN ({marks}) ORDER BY id LIMIT ?"
+    return [_state(row) for row in rows(db, sql, (*message_ids, limit))]
 
 
-def claim_fields(row: tuple[Any, ...]) -> ClaimFields:
-    number, message_id, group, instance_id, claimed_at, lease_until, status, completed_at, attempt, token = row
+def _state(row: tuple[Any, ...]) -> ClaimState:
+    number, message_id, group, instance_id, claimed_at, lease_until, status, completed_at, attempt = row
     return {
         "id": number,
         "message_id": message_id,
@@ -207,5 +207,4 @@ def claim_fields(row: tuple[Any, ...]) -> ClaimFields:
         "status": status,
         "completed_at": None if completed_at is None else rfc3339_of_seconds(completed_at),
         "attempt": attempt,
-        "token": token,
     }

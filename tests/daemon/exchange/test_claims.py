@@ -83,6 +83,14 @@ def test_another_token_is_refused(queue: Queue) -> None:
     assert queue.complete(claimed)["status"] == "completed"
 
 
+def test_only_the_worker_gets_the_token(queue: Queue) -> None:
+    queue.publish("work", "body")
+    token = queue.claim("work").claim["token"]
+    for shown in (queue.inspect(), queue.inspect(id=1), queue.inspect(conversation_id="1")):
+        assert shown["claims"][0]["status"] == "active"
+        assert token not in str(shown)
+
+
 def test_a_renewed_lease_goes_on(queue: Queue) -> None:
     queue.publish("work", "body")
     claimed = queue.claim("work", lease_s=10)

@@ -157,5 +157,7 @@ def test_what_is_newest_is_inspected(queue: Queue) -> None:
     assert [message["body"] for message in found["messages"]] == ["0", "1", "2"]
     assert [claim["message_id"] for claim in found["claims"]] == [1]
     assert queue.inspect(id=2)["messages"][0]["body"] == "1"
+    assert queue.inspect(id=2, topic="unknown", conversation_id="9")["messages"][0]["body"] == "1"
+    assert queue.inspect(conversation_id="1", topic="unknown") == queue.inspect(conversation_id="9")
     assert queue.inspect(id=99) == {"messages": [], "claims": []}
     assert queue.inspect(topic="unknown") == {"messages": [], "claims": []}

@@ -9,7 +9,7 @@ from livedex_ipc.cli.render.terminal_text import Style, size_text, table, visibl
 
 if TYPE_CHECKING:
     from livedex_ipc.exchange_results import (
-        ClaimFields,
+        ClaimState,
         ConversationFields,
         ExchangeStatsResult,
         InspectResult,
@@ -63,7 +63,7 @@ def inspected_text(answer: InspectResult, *, colour: bool) -> str:
     return "".join(parts)
 
 
-def _claim_line(claim: ClaimFields) -> str:
+def _claim_line(claim: ClaimState) -> str:
     words = [f"  claim {claim['id']}: {claim['status']}, attempt {claim['attempt']}, {claim['claimed_at']}"]
     if claim["completed_at"] is not None:
         words.append(f"completed {claim['completed_at']}")
