@@ -279,4 +279,11 @@ DEFECTS: tuple[Defect, ...] = (
         (('    return lambda: within(_MAKE_S, factory, "factory")', "    return factory"),),
         "tests/indexing/plugins/test_plugin_templates.py::test_an_object_of_one_thread_is_noticed",
     ),
+    Defect(
+        "check-converts-nothing",
+        "`livedex plugins check` says that a parser conforms whose `convert` fails",
+        "livedex_daemon/plugin_host/plugin_check.py",
+        (("if isinstance(found, Failure):", "if False:"),),
+        "tests/system/test_plugins.py::test_a_check_converts_files_as_the_daemon_does",
+    ),
 )

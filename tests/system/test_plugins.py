@@ -11,6 +11,7 @@ import pytest
 
 from helpers.fault_injection import with_code
 from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, wait_until
+from livedex_indexing.parse import sandbox
 from livedex_ipc.client import Client
 
 WHOLE = """
@@ -93,6 +94,45 @@ def test_a_check_needs_no_daemon(home: Home, tmp_path: Path) -> None:
     unknown = home.run("plugins", "check", "wole")
     assert unknown.returncode == 1 and "did you mean whole?" in unknown.stderr
     assert home.server_pid() is None
+
+
+CSV = """
+class Csv:
+    suffixes = (".csv",)
+
+    def convert(self, path):
+        with open(path) as file:
+            text = file.read()
+        if "walrus" in text:
+            open({other!r}).read()
+        return text
+
+def register(registry):
+    registry.register_parser("csv", lambda config: Csv())
+"""
+
+
+@pytest.mark.skipif(bool(sandbox.available().missing), reason="this system has no landlock or no seccomp to try")
+def test_a_check_converts_files_as_the_daemon_does(home: Home, tmp_path: Path) -> None:
+    """So it finds out that a parser opens more than its copy."""
+    (tmp_path / "other.txt").write_text("a secret")
+    good, bad = tmp_path / "good.CSV", tmp_path / "--json.csv"
+    good.write_text("a,b\n")
+    bad.write_text("a,walrus\n")
+    write(tmp_path / "plugins", "csv", CSV.format(other=str(tmp_path / "other.txt")))
+    home.config.write_text(configuration(tmp_path / "plugins"))
+    for files in ((), (str(tmp_path / "other.txt"),)):
+        done = home.run("plugins", "check", "csv", *files)
+        assert done.returncode == 0
+        assert done.stdout == (
+            "parser csv: conforms (convert was not tried: name a file after the plugin, with .csv)\n"
+        )
+    assert home.run("plugins", "check", "csv", str(good)).stdout == "parser csv: conforms\n"
+    done = home.run("--json", "plugins", "check", "csv", str(good), str(bad), str(tmp_path / "gone.csv"))
+    (part,) = json.loads(done.stdout)["checks"]
+    assert done.returncode == 1 and "note" not in part
+    assert [fault.startswith(str(bad)) for fault in part["faults"]] == [True, False]
+    assert "PermissionError" in part["faults"][0] and "gone.csv: No such file" in part["faults"][1]
 
 
 HOSTILE = """

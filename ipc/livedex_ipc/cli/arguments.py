@@ -77,7 +77,8 @@ _PLUGINS = Command(
             "run the conformance suite on a plugin; exit 1 when it does not conform",
             run=_DAEMON,
             operand=Operand("NAME", "plugin"),
-            examples=("livedex plugins check markdown",),
+            second=Operand("FILE", "samples", least=0, most=None, convert="path", complete="path"),
+            examples=("livedex plugins check markdown", "livedex plugins check csv table.csv"),
         ),
     ),
 )

@@ -21,7 +21,7 @@ def exec_daemon(context: Context) -> int:
     if context.values.get("follow"):
         words.append("--follow")
     if "plugin" in context.values:
-        words.append(context.values["plugin"])
+        words += [context.values["plugin"], *map(os.fsdecode, context.values.get("samples") or ())]
     words += ["--json"] if context.streams.json else []
     words += [f"--color={context.streams.color}"] if context.streams.color != "auto" else []
     context.streams.flush()
