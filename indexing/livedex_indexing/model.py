@@ -211,7 +211,7 @@ class Query:
     all of ``phrases``. ``unfinished``: the last word is still being typed. ``excluded`` are words, prefixes, or phrases
     in double quotes. ``places`` limit the search, None means everywhere; ``globs`` are relative to each root;
     ``kinds``, ``languages`` and ``root_ids`` admit any of their values, and everything when empty. ``modified_after``
-    (inclusive) and ``modified_before`` (exclusive) are seconds since the epoch.
+    (inclusive) and ``modified_before`` (exclusive) are nanoseconds since the epoch.
     """
 
     text: str = ""
@@ -224,8 +224,8 @@ class Query:
     globs: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ()
-    modified_after: float | None = None
-    modified_before: float | None = None
+    modified_after: int | None = None
+    modified_before: int | None = None
 
     @property
     def has_text(self) -> bool:

@@ -155,16 +155,19 @@ def test_no_params_are_no_params() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"),
+    ("text", "nanoseconds"),
     [
-        ("1970-01-01T00:00:00Z", 0.0),
-        ("1970-01-01t01:00:00.250+01:00", 0.25),
-        ("1969-12-31 23:00:00-01:00", 0.0),
-        ("2016-12-31T23:59:60Z", 1483228800.0),
+        ("1970-01-01T00:00:00Z", 0),
+        ("1970-01-01t01:00:00.250+01:00", 250_000_000),
+        ("1969-12-31 23:00:00-01:00", 0),
+        ("1969-12-31T23:59:59.999999999Z", -1),
+        ("2016-12-31T23:59:60Z", 1_483_228_800_000_000_000),
+        ("2023-11-14T22:13:20.444012725Z", 1_700_000_000_444_012_725),
+        ("0001-01-01T00:00:00.000000001Z", -62_135_596_800_000_000_000 + 1),
     ],
 )
-def test_times(text: str, seconds: float) -> None:
-    assert parse_time(text) == seconds
+def test_times(text: str, nanoseconds: int) -> None:
+    assert parse_time(text) == nanoseconds
 
 
 def test_nearest_gives_up_on_what_is_like_nothing() -> None:

@@ -130,7 +130,7 @@ def _glob(rel: str, globs: list[str]) -> bool:
 def _seconds(text: str | None, otherwise: int) -> float:
     from livedex_ipc.params import parse_time
 
-    return otherwise if text is None else parse_time(text)
+    return otherwise if text is None else parse_time(text) / 1e9
 
 
 @given(

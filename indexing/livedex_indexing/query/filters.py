@@ -243,18 +243,13 @@ def _extensions(names: Sequence[str], excluded: bool) -> Condition:
     return Condition(f"{'NOT ' if excluded else ''}{tests}", values)
 
 
-def _times(after: float | None, before: float | None) -> Condition:
+def _times(after: int | None, before: int | None) -> Condition:
     condition = Condition()
-    if after is not None:
-        condition = condition.and_(Condition("d.mtime_ns >= ?", (_nanoseconds(after),)))
-    if before is not None:
-        condition = condition.and_(Condition("d.mtime_ns < ?", (_nanoseconds(before),)))
+    for bound, sign in ((after, ">="), (before, "<")):
+        if bound is not None:
+            within_64_bits = max(-(1 << 63), min((1 << 63) - 1, bound))
+            condition = condition.and_(Condition(f"d.mtime_ns {sign} ?", (within_64_bits,)))
     return condition
-
-
-def _nanoseconds(seconds: float) -> int:
-    """Convert seconds. Times have microseconds at most; further digits of the float are noise."""
-    return max(-(1 << 63), min((1 << 63) - 1, round(seconds * 1_000_000) * 1_000))
 
 
 def _path_filter(query: Query) -> tuple[Callable[[bytes], bool] | None, Condition]:

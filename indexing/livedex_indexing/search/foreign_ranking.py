@@ -197,8 +197,8 @@ def _queries(query: Query, request: SearchRequest, roots: Mapping[int, bytes], l
             languages=query.languages,
             kinds=query.kinds,
             roots=tuple(_text(root) for root in served) if query.root_ids else (),
-            modified_after=query.modified_after,
-            modified_before=query.modified_before,
+            modified_after=None if query.modified_after is None else query.modified_after / 1e9,
+            modified_before=None if query.modified_before is None else query.modified_before / 1e9,
             group=request.group,
         )
         for place in places

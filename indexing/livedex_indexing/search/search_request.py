@@ -34,8 +34,8 @@ class SearchRequest(msgspec.Struct, frozen=True):
 
     ``places`` limits the search to files at or below them, None means everywhere; ``root_ids``, ``languages`` and
     ``kinds`` admit any of their values, and everything when empty. ``globs`` are ripgrep's, relative to each root.
-    ``modified_after`` (inclusive) and ``modified_before`` (exclusive) are seconds since the epoch. ``max_chars`` bounds
-    the text of all hits together, in characters; None means no limit. ``limit`` plus ``offset`` are at most
+    ``modified_after`` (inclusive) and ``modified_before`` (exclusive) are nanoseconds since the epoch. ``max_chars``
+    bounds the text of all hits together, in characters; None means no limit. ``limit`` plus ``offset`` are at most
     ``methods.SEARCH_WINDOW``: ``next_offset`` of an answer is None from there on, but ``cursor``, the ``next_cursor``
     of an answer with lines, goes on without end. ``case`` and ``whole_words`` are those of lines. Without ``fresh`` a
     misspelt word may be corrected as it was lately.
@@ -54,8 +54,8 @@ class SearchRequest(msgspec.Struct, frozen=True):
     globs: tuple[str, ...] = _default("globs")
     languages: tuple[str, ...] = _default("languages")
     kinds: tuple[Kind, ...] = _default("kinds")
-    modified_after: float | None = _default("modified_after")
-    modified_before: float | None = _default("modified_before")
+    modified_after: int | None = _default("modified_after")
+    modified_before: int | None = _default("modified_before")
     group: Literal["chunk", "file"] = _default("group")
     context_lines: int = _default("context_lines")
     max_snippet_chars: int = _default("max_snippet_chars")

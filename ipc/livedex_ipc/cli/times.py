@@ -29,10 +29,11 @@ _MOMENT = re.compile(
     r"(?:[Tt ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})?)?",
     re.ASCII,
 )
+_NANOSECONDS = re.compile(r"\.[0-9]{6}([0-9]{1,3})", re.ASCII)  # the digits that datetime drops
 
 
 def parse_time(text: str, now: float) -> str:
-    """Return ``text`` as RFC 3339 in UTC, with milliseconds (microseconds if they were given).
+    """Return ``text`` as RFC 3339 in UTC, with milliseconds (microseconds or nanoseconds if they were given).
 
     ``text``: RFC 3339; a date, a month, a year or a time without an offset, all in local time; an age, counted back
     from ``now`` (seconds since 1970): ``90m``, ``2 days ago``, ``1y`` (months and years by the calendar); ``now``,
@@ -46,8 +47,9 @@ def parse_time(text: str, now: float) -> str:
             f"{text!r} is not a time: give a date (2026-05-01, 2026-05, 2026), an age (90m, 2d, 6mo, 1y, '2 days ago'),"
             " yesterday, 'last week', or RFC 3339 (2026-05-01T10:00:00Z)"
         ) from error
-    precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"
-    return moment.isoformat(timespec=precision).replace("+00:00", "Z")
+    beyond = _NANOSECONDS.search(text)
+    precision = "microseconds" if beyond or moment.microsecond % 1000 else "milliseconds"
+    return moment.isoformat(timespec=precision).replace("+00:00", f"{beyond[1] if beyond else ''}Z")
 
 
 def _moment(text: str, now: float) -> datetime:

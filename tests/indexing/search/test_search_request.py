@@ -39,4 +39,4 @@ def test_defaults_are_those_of_the_method_table() -> None:
 def test_a_request_of_params() -> None:
     params = {"query": "words", "limit": 3, "globs": ["*.py"], "modified_after": "1970-01-01T00:00:01Z"}
     made = SearchRequest.from_params(check_params("search", params))
-    assert made == SearchRequest("words", 3, globs=("*.py",), modified_after=1.0)
+    assert made == SearchRequest("words", 3, globs=("*.py",), modified_after=10**9)

@@ -172,6 +172,17 @@ def test_a_glob_that_ripgrep_refuses_names_its_field(index: Indexed) -> None:
     assert caught.value.data == {"field": "globs"}
 
 
+@pytest.mark.parametrize("fraction", ["444012725", "000000001", "999999999", "1234567"])
+def test_the_bounds_of_a_time_are_exact_to_the_nanosecond(index: Indexed, fraction: str) -> None:
+    index.write("root/a.txt", "walrus\n")
+    modified = 1_700_000_000_000_000_000 + int(fraction.ljust(9, "0"))
+    os.utime(index.folder / "root/a.txt", ns=(modified, modified))
+    index.index("root/a.txt")
+    then = f"2023-11-14T22:13:20.{fraction}Z"
+    assert index.found("walrus", modified_after=then) == index.found("", modified_after=then) == ["a.txt"]
+    assert index.found("walrus", modified_before=then) == index.found("", modified_before=then) == []
+
+
 @pytest.mark.parametrize(
     "params",
     [

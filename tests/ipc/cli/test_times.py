@@ -35,7 +35,7 @@ def new_york() -> Iterator[None]:
 def test_an_age_counts_back_from_now(count: int, unit: str) -> None:
     seconds = count * UNITS[unit]
     if seconds < NOW:
-        assert server_time(parse_time(f"{count}{unit}", NOW)) == NOW - seconds
+        assert server_time(parse_time(f"{count}{unit}", NOW)) == (NOW - seconds) * 10**9
 
 
 @given(
@@ -67,9 +67,11 @@ def test_a_date_is_local_midnight_on_both_sides_of_the_change_of_clocks() -> Non
     assert parse_time("2026-07-15 09:30", NOW) == "2026-07-15T13:30:00.000Z"
 
 
-def test_a_fraction_keeps_its_microseconds() -> None:
+def test_a_fraction_keeps_its_nanoseconds() -> None:
     assert parse_time("2026-01-15T00:00:00Z", NOW) == "2026-01-15T00:00:00.000Z"
     assert parse_time("2026-01-15t00:00:00.000001z", NOW) == "2026-01-15T00:00:00.000001Z"
+    assert parse_time("2026-01-15T01:00:00.000000020+01:00", NOW) == "2026-01-15T00:00:00.000000020Z"
+    assert parse_time("2026-01-15T00:00:00.4440127259Z", NOW) == "2026-01-15T00:00:00.444012725Z"
 
 
 @pytest.mark.parametrize(
