@@ -11,6 +11,13 @@ IGNORE_FILES = "tests/indexing/ignore/test_ignore_files.py"
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
+        "last-file-of-rules-decides",
+        "`why` names a negated pattern that another ignore file, or the user's own rule, outranks",
+        "livedex_indexing/ignore/folder_rules.py",
+        (("(*self._user, *self._layers):", "reversed((*self._user, *self._layers)):"),),
+        "tests/daemon/answer/test_explanation.py::test_a_secret_that_the_users_own_rule_lets_in_names_it",
+    ),
+    Defect(
         "bound-of-a-time-through-a-float",
         "`modified_after` misses a file whose time is the bound itself, to the nanosecond",
         "livedex_ipc/params.py",

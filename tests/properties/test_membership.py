@@ -18,8 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from helpers.support import CHECKOUT
+from livedex_indexing import relpath
 from livedex_indexing.disk import tree
 from livedex_indexing.ignore.rules import RuleTree, Verdict
+from livedex_indexing.path_text import display_path
 
 BUILT_IN_KINDS = {"secret", "default", "vcs", "ignore_file", "own"}
 
@@ -173,9 +175,11 @@ def environment(home: Path) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
 
 
-def git(folder: bytes, environ: Mapping[str, str], *words: str) -> bytes:
+def git(folder: bytes, environ: Mapping[str, str], *words: str, given: bytes = b"") -> bytes:
     command = ["git", "-c", "init.defaultBranch=main", "-c", "safe.directory=*", "-C", os.fsdecode(folder), *words]
-    return subprocess.run(command, env=environ, check=True, capture_output=True).stdout
+    done = subprocess.run(command, check=False, env=environ, input=given, capture_output=True)
+    assert done.returncode in (0, 1), done.stderr  # 1: `check-ignore` names no pattern
+    return done.stdout
 
 
 def plant(top: bytes, forest: Forest, environ: Mapping[str, str]) -> None:
@@ -239,6 +243,20 @@ def check(root: bytes, top_listing: set[bytes], rules: RuleTree) -> None:
         assert rules.explain(path, False) is None
 
 
+def check_negations(top: bytes, environ: Mapping[str, str], rules: RuleTree) -> None:
+    """What lets a file in is the pattern that git names for it: none, or one that is negated."""
+    ours = sorted(let_through(top, rules))
+    words = ("check-ignore", "--no-index", "--stdin", "-z", "-v", "-n")
+    fields = git(top, environ, *words, given=b"\0".join(ours)).split(b"\0")
+    named = {path: (source, int(line or 0)) for source, line, _, path in zip(*[iter(fields)] * 4, strict=False)}
+    assert sorted(named) == ours
+    for path, (source, line) in named.items():
+        folder, name = relpath.split(path)
+        found = rules.rules(folder).let_in(name, False)
+        wanted = (display_path(os.path.join(top, source)), line) if line else None
+        assert (found and (found.file, found.line)) == wanted
+
+
 @pytest.mark.needs("git")
 @settings(
     max_examples=int(os.environ.get("LIVEDEX_FORESTS", "30")), deadline=None, suppress_health_check=list(HealthCheck)
@@ -254,6 +272,8 @@ def test_the_rules_let_through_what_git_lists(forest: Forest) -> None:
         os.mkdir(top)
         plant(top, forest, environ)
         check(top, listed_by_git(top, environ), RuleTree(top, environ=environ))
+        if not forest.nested:
+            check_negations(top, environ, RuleTree(top, environ=environ))
         below = sorted(
             folder for folder in os.listdir(top) if os.path.isdir(os.path.join(top, folder)) and folder != b".git"
         )

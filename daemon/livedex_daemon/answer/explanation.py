@@ -1,4 +1,4 @@
-"""Explain why a path is or is not in the index: by its row, the rule that excludes it, or its file type.
+"""Explain why a path is or is not in the index: by its row, the rule that excludes it or lets it in, or its file type.
 
 Invariant: each answer is derived from the rules and the disk as they are now; a row alone is never the reason.
 """
@@ -6,6 +6,7 @@ Invariant: each answer is derived from the rules and the disk as they are now; a
 from __future__ import annotations
 
 from livedex_daemon.watch.root_table import Root
+from livedex_indexing import relpath
 from livedex_indexing.disk import tree
 from livedex_indexing.model import FileRow
 from livedex_indexing.path_text import path_fields
@@ -27,7 +28,9 @@ def explain(root: Root, path: bytes, row: FileRow | None, frontmatter_fault: str
     ``row``: the path's row in the index; None without one. ``frontmatter_fault``: why its frontmatter was refused.
     """
 
-    def answer(status: str, reason: str | None, rule: RuleFields | None = None) -> PathExplanation:
+    rule: RuleFields | None = None
+
+    def answer(status: str, reason: str | None) -> PathExplanation:
         return {**path_fields(root.absolute(path)), "status": status, "reason": reason, "rule": rule}
 
     if not root.present:
@@ -36,12 +39,17 @@ def explain(root: Root, path: bytes, row: FileRow | None, frontmatter_fault: str
         stat = tree.stat(root.path, path)
         if stat is None and len(path) > _LONG:
             return answer("outside", _NO_FILE)
-        verdict = root.rules.explain(path, stat is not None and stat.kind == "folder")
+        is_folder = stat is not None and stat.kind == "folder"
+        verdict = root.rules.explain(path, is_folder)
+        if verdict is None and path and stat is not None:
+            folder, name = relpath.split(path)
+            verdict = root.rules.rules(folder).let_in(name, is_folder)
     except (tree.Denied, tree.ReadFailed) as fault:
         return answer("failed", "denied" if isinstance(fault, tree.Denied) else f"read: {fault}")
     if verdict is not None:
-        rule: RuleFields = {"file": verdict.file, "line": verdict.line, "pattern": verdict.pattern}
-        return answer("ignored", _WHY.get(verdict.kind, f"ignored by {verdict.file}"), rule)
+        rule = {"file": verdict.file, "line": verdict.line, "pattern": verdict.pattern}
+        if verdict.kind != "let_in":
+            return answer("ignored", _WHY.get(verdict.kind, f"ignored by {verdict.file}"))
     if stat is None:
         return answer("outside", _NO_FILE)
     if row is not None:

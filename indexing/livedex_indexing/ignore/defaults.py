@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from livedex_indexing.ignore.secret_names import SECRET_FOLDERS, SECRET_NAMES, SECRET_SUFFIXES, secret_pattern
 
-VerdictKind = Literal["ignored", "secret", "default", "vcs", "ignore_file", "own"]
+VerdictKind = Literal["ignored", "secret", "default", "vcs", "ignore_file", "own", "let_in"]
 
 
 def _words(text: str) -> list[str]:

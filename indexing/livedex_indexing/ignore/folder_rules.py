@@ -24,7 +24,7 @@ RULE_NAMES = (b".livedexignore", b".gitignore", b".git")
 
 
 class Verdict(NamedTuple):
-    """The reason why an entry is shut out.
+    """The reason why an entry is shut out, or, of the kind ``let_in``, is not.
 
     ``file`` is the ignore file's path (the configuration's for a root's ``ignore``) and ``line`` its 1-based line; they
     are ``built-in`` and 0 for a rule that comes from no file.
@@ -150,6 +150,14 @@ class DirRules:
         if found is not None:
             return Verdict(found.kind, BUILT_IN, 0, found.pattern)
         return self._by_marker(name) if is_dir and name in FOLDER_MARKERS else None
+
+    def let_in(self, name: bytes, is_dir: bool) -> Verdict | None:
+        """Return the negated pattern that lets in an entry which ``decide`` lets through; None if there is none."""
+        for applied in (*self._user, *self._layers):
+            if (number := applied.last(name, is_dir)) >= 0:
+                pattern = applied.file.patterns[number]
+                return Verdict("let_in", applied.file.label, pattern.line, pattern.source)
+        return None
 
     def _by_marker(self, name: bytes) -> Verdict | None:
         """Leave out a folder with an everyday name only if a marker next to it or inside it shows its purpose."""

@@ -64,7 +64,8 @@ def why_text(answer: ExplainResult, *, colour: bool) -> str:
         words.append(f"({visible(reason)})")
     if rule:
         line = f":{rule['line']}" if rule["line"] else ""
-        words.append(f"by {visible(str(rule['file']))}{line}: {visible(str(rule['pattern']))}")
+        words[-1] += " by" if status == "ignored" else ", let in by"
+        words.append(f"{visible(str(rule['file']))}{line}: {visible(str(rule['pattern']))}")
     return " ".join(words) + "\n"
 
 

@@ -105,6 +105,8 @@ def test_why_names_the_rule_that_decided() -> None:
     assert why_text(built_in, colour=False) == "/r/a.log: ignored by built-in: node_modules/\n"
     indexed: ExplainResult = {**answer, "path": "/r/a", "status": "skipped", "reason": "binary", "rule": None}
     assert why_text(indexed, colour=False) == "/r/a: skipped (binary)\n"
+    let_in: ExplainResult = {**answer, "status": "indexed", "rule": {**rule, "pattern": "!a.log"}}
+    assert why_text(let_in, colour=False) == "/r/a.log: indexed, let in by /r/.gitignore:4: !a.log\n"
 
 
 def test_why_says_everything_once() -> None:
