@@ -65,7 +65,7 @@ def chunked(data: bytes, language: str | None = None) -> ChunkedContent:
         )
         terms.append(ChunkTerms(hidden_words(piece), " ".join(headings), name_words(symbols)))
         at, line = at + size, line + feeds
-    pipeline = "code" if kind == "code" else "plain"
+    pipeline = {"code": "code", "markdown_text": "markdown"}.get(kind, "plain")
     values = frontmatter.read(text).values if language == "markdown" else None
     return ChunkedContent(pipeline, language, encoding, lossy, chunks, terms, frontmatter=values)
 

@@ -70,6 +70,20 @@ DEFECTS = (
         "tests/indexing/search/test_typing.py::test_every_beginning_of_a_name_finds_it",
     ),
     Defect(
+        "empty-file-in-no-facet",
+        "an empty file of Python is a hit and in the total, and in no facet of languages or kinds",
+        "livedex_indexing/rank/facets.py",
+        (("in (_WHOLE, _EMPTY):", "in (_WHOLE,):"),),
+        "tests/indexing/rank/test_facets.py::test_a_file_without_text_counts_by_its_language",
+    ),
+    Defect(
+        "bound-of-a-time-through-a-float",
+        "`modified_after` misses a file whose time is the bound itself, to the nanosecond",
+        "livedex_ipc/params.py",
+        (('int((fraction or "").ljust(9, "0"))', 'round(float(f"0.{fraction or 0}") * 1e6) * 1000'),),
+        "tests/indexing/search/test_search_scope.py::test_the_bounds_of_a_time_are_exact_to_the_nanosecond",
+    ),
+    Defect(
         "fence-of-another-name",
         "`lang:js` finds the fences called so, and no file of JavaScript",
         "livedex_indexing/query/filters.py",

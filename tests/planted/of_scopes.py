@@ -18,13 +18,6 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/daemon/answer/test_explanation.py::test_a_secret_that_the_users_own_rule_lets_in_names_it",
     ),
     Defect(
-        "bound-of-a-time-through-a-float",
-        "`modified_after` misses a file whose time is the bound itself, to the nanosecond",
-        "livedex_ipc/params.py",
-        (('int((fraction or "").ljust(9, "0"))', 'round(float(f"0.{fraction or 0}") * 1e6) * 1000'),),
-        "tests/indexing/search/test_search_scope.py::test_the_bounds_of_a_time_are_exact_to_the_nanosecond",
-    ),
-    Defect(
         "marker-thought-to-have-stayed",
         "a Cargo.toml that is gone for a moment: what it shuts out is found from then on",
         "livedex_daemon/write/walk.py",

@@ -19,7 +19,7 @@ from livedex_indexing.hits.snippet import cut, line_span
 from livedex_indexing.hits.text_lines import CONTEXT_CHARS, BeyondPartError, Lines, byte_length
 from livedex_indexing.model import KINDS, Kind
 from livedex_indexing.path_text import display_path, path_b64
-from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
+from livedex_indexing.query.filters import KIND_OF_PIPELINE, OF_CONTENT, ResolvedFilters
 from livedex_indexing.query.highlight import Highlighter, Span
 from livedex_indexing.query.query_terms import QueryTerm, match_any
 from livedex_indexing.rank.postings import first_chunks
@@ -31,7 +31,6 @@ from livedex_indexing.text.decoder import decode_slice
 
 ALSO_AT: Final = 20
 _OF_PLACE: Final = [list(WEIGHTS).index(part) for part in ("typed", "called")]
-_PIPELINE_KIND: Final[Mapping[str, Kind]] = {"markdown": "markdown_text", "code": "code"}
 
 _CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id IN (SELECT value FROM json_each(?))"
 _COPIES = f"""SELECT d.content_id, {COPY} FROM {OF_CONTENT}
@@ -243,7 +242,7 @@ class HitMaker:
         """Return the hit of a file without chunks."""
         return Hit(
             **file_fields(copy, content, self._roots),
-            kind=_PIPELINE_KIND.get(content.pipeline, "plain"), language=content.language, heading=None, symbol=None,
+            kind=KIND_OF_PIPELINE.get(content.pipeline, "plain"), language=content.language, heading=None, symbol=None,
             start_line=1, end_line=1, start_column=1, start_byte=0, end_byte=0, snippet="", snippet_line=1,
             snippet_byte=0, highlights=[], line=1, column=1, text="", metadata=content.metadata(), score=score,
         )  # fmt: skip

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from livedex_indexing import relpath
 from livedex_indexing.ignore.globs import BadGlob, Bound, GlobFilter, PathTerm
 from livedex_indexing.language_names import same_language
-from livedex_indexing.model import KINDS, Query, Term
+from livedex_indexing.model import KINDS, Kind, Query, Term
 from livedex_indexing.query.scope import within
 from livedex_indexing.store.properties import meta_condition, tag_condition
 from livedex_indexing.store.read_pool import Reader
@@ -47,9 +47,14 @@ _LIST_OF_ALL = f"INSERT INTO temp.filtered_chunks SELECT c.id FROM chunks c WHER
 _COUNT_LISTED = "SELECT count(*) FROM temp.filtered_chunks"
 _HAS_DEAD = "SELECT EXISTS (SELECT 1 FROM dead)"
 _FILES_OF = f"SELECT count(*) FROM (SELECT 1 FROM files d WHERE {{}} LIMIT {FEW_FILES + 1})"
-_HAS_CHUNK = f"""(SELECT count(*) FROM contents t
+# What stands for the chunks of a content that has none, as an empty file: the kind of chunk that its pipeline makes.
+KIND_OF_PIPELINE: Final[Mapping[str, Kind]] = {"markdown": "markdown_text", "code": "code"}
+_KIND = " ".join(f"WHEN '{pipeline}' THEN {KINDS.index(kind)}" for pipeline, kind in KIND_OF_PIPELINE.items())
+NO_CHUNK: Final = f"""(SELECT id AS content_id, CASE pipeline {_KIND} ELSE {KINDS.index("plain")} END AS kind, language
+                       FROM contents WHERE chunks = 0) c"""
+_HAS_CHUNK = f"""((SELECT count(*) FROM contents t
     JOIN chunks c ON {IN_CONTENT}
-    WHERE t.id = d.content_id AND {{}}) > 0"""
+    WHERE t.id = d.content_id AND {{0}}) > 0 OR (SELECT {{0}} FROM {NO_CHUNK} WHERE c.content_id = d.content_id))"""
 
 
 class Condition(NamedTuple):
@@ -143,8 +148,12 @@ def resolve_filters(reader: Reader, filters: Filters, generation: int, rows: int
 
 def files_with_chunks(resolved: ResolvedFilters) -> Condition:
     """Return the condition for files that pass and contain a chunk that passes."""
-    sql, values = resolved.chunks
-    return resolved.files if sql == "1" else resolved.files.and_(Condition(_HAS_CHUNK.format(sql), values))
+    return resolved.files.and_(_has_chunk(resolved.chunks))
+
+
+def _has_chunk(chunks: Condition) -> Condition:
+    sql, values = chunks
+    return chunks if sql == "1" else Condition(_HAS_CHUNK.format(sql), values + values)
 
 
 def _list(reader: Reader, filters: Filters, listed: bool, by_chunk: bool) -> bool:
@@ -207,8 +216,8 @@ def _paths(filters: Filters, files: Condition) -> Condition:
     sql, values = f"(SELECT {files.sql} FROM files d WHERE d.id = +paths.rowid)", files.values
     if filters.chunks.sql == "1":
         return Condition(sql, values)
-    some = f"(SELECT {_HAS_CHUNK.format(filters.chunks.sql)} FROM files d WHERE d.id = +paths.rowid)"
-    return Condition(f"{sql} AND {some}", values + filters.chunks.values)
+    some, values_of_some = _has_chunk(filters.chunks)
+    return Condition(f"{sql} AND (SELECT {some} FROM files d WHERE d.id = +paths.rowid)", values + values_of_some)
 
 
 def _chunk_condition(reader: Reader, query: Query) -> Condition:

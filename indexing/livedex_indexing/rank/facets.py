@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from livedex_indexing.language_names import same_language
 from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import display_path
-from livedex_indexing.query.filters import OF_CONTENT
+from livedex_indexing.query.filters import NO_CHUNK, OF_CONTENT
 from livedex_indexing.query.query_terms import CompiledQuery, match_any, match_any_path
 from livedex_indexing.rank.phrase_filter import FileFilter
 from livedex_indexing.rank.postings import filter_chunks
@@ -36,6 +36,7 @@ _MATCHED = f"""{_TRAITS.format("count(*)")} postings CROSS JOIN chunks c ON c.id
 _THESE = f"{_TRAITS.format(0)} chunks c WHERE c.id IN (SELECT value FROM json_each(?)) GROUP BY 1, 2, 3"
 _WHOLE = f"""{_TRAITS.format(0)} contents t CROSS JOIN chunks c ON {IN_CONTENT}
              WHERE t.id IN (SELECT value FROM json_each(?)) AND {{}} GROUP BY 1, 2, 3"""
+_EMPTY = f"{_TRAITS.format(0)} {NO_CHUNK} WHERE c.content_id IN (SELECT value FROM json_each(?)) AND {{}}"
 _NAMED = "SELECT rowid FROM paths WHERE paths MATCH ? AND {}"
 _FILES = "SELECT d.id, d.content_id, d.root_id FROM files d WHERE {}"
 _FILES_OF = f"""SELECT d.id, d.content_id, d.root_id FROM {OF_CONTENT}
@@ -157,7 +158,9 @@ class MatchCounter:
             ids = [row for (row,) in self._reader.rows(_NAMED.format(sql), (match, *values))] if terms else []
             found = self._reader.rows(_FILES_BY_ID, (json.dumps(ids),))
         contents = id_list({content_id for _, content_id, _ in found})
-        traits = set(self._reader.rows(_WHOLE.format(chunks.sql), (contents, *chunks.values)))
+        traits: set[ChunkTraits] = set()
+        for statement in (_WHOLE, _EMPTY):
+            traits.update(self._reader.rows(statement.format(chunks.sql), (contents, *chunks.values)))
         if chunks.sql != "1":  # a file none of whose chunks is admitted does not match
             some = {trait[0] for trait in traits}
             found = [file for file in found if file[1] in some]

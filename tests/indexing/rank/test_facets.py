@@ -118,3 +118,30 @@ def test_the_usual_name_of_a_language_is_that_of_its_files() -> None:
         found = by_name(file)
         assert found is not None and found[0] is not None
         assert same_language(file.decode()[2:]) == same_language(found[0]) == found[0]
+
+
+def test_a_file_without_text_counts_by_its_language(index: Indexed) -> None:
+    """As an empty `__init__.py`: hits, filters, facets and totals agree about it."""
+    index.write("root/walrus.md", "")
+    index.write("root/walrus.py", b"\xef\xbb\xbf")  # other bytes: files with the same are one hit
+    index.write("root/walrus.none", b"\xff\xfe")
+    index.write("root/b.md", "walrus\n")
+    names = ["languages", "kinds"]
+    for query in ("", "walrus"):
+        answer = index.ask(query, facets=names, total=True)
+        assert answer.extras["total"] == {"hits": 4, "files": 4}, query
+        assert answer.extras["facets"] == {
+            "languages": {"markdown": 2, "python": 1},
+            "kinds": {"markdown_text": 2, "code": 1, "plain": 1},
+        }, query
+        assert {hit["relative_path"]: (hit["kind"], hit["language"]) for hit in answer.hits} == {
+            "walrus.md": ("markdown_text", "markdown"),
+            "walrus.py": ("code", "python"),
+            "walrus.none": ("plain", None),
+            "b.md": ("markdown_text", "markdown"),
+        }, query
+        assert set(index.found(query, kinds=["markdown_text"])) == {"walrus.md", "b.md"}, query
+        assert set(index.found(query, languages=["python"])) == {"walrus.py"}, query
+        assert set(index.found(f"{query} -lang:md")) == {"walrus.py", "walrus.none"}, query
+        assert set(index.found(f"{query} -kind:code kind:plain")) == {"walrus.none"}, query
+        assert index.found(query, kinds=["code"], languages=["markdown"]) == [], query
