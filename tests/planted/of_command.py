@@ -70,6 +70,13 @@ DEFECTS = (
         "tests/indexing/search/test_typing.py::test_every_beginning_of_a_name_finds_it",
     ),
     Defect(
+        "sorted-list-of-chunks",
+        "`--sort path ext:txt` lists each file once for each of its chunks",
+        "livedex_indexing/search/sorted_search.py",
+        (("one_each=not textual", "one_each=False"),),
+        "tests/indexing/search/test_sorted_search.py::test_without_words_each_file_has_one_hit",
+    ),
+    Defect(
         "empty-file-in-no-facet",
         "an empty file of Python is a hit and in the total, and in no facet of languages or kinds",
         "livedex_indexing/rank/facets.py",

@@ -1,4 +1,5 @@
-"""Answers a search for words whose hits are wanted by time or by path: every chunk that has all the words.
+"""Answers a search for words whose hits are wanted by time or by path: every chunk that has all the words, or, if there
+are none, the first chunk of every file.
 
 Invariant: what matches, and its order, depend on the files alone, so that rank has no part in it. As in a standing
 query, one of the words is not enough: without ranks, nothing would put the better matches first.

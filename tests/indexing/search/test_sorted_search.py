@@ -39,6 +39,17 @@ def test_by_path(index: Indexed) -> None:
     assert index.found('"a tusk of"', sort="path") == ["a.txt"]
 
 
+@pytest.mark.parametrize("query", ["", "ext:txt", "-none", "ext:txt -path:none"])
+def test_without_words_each_file_has_one_hit(index: Indexed, query: str) -> None:
+    index.write("root/walrus.txt", "")  # it has no chunk
+    answer = index.ask(query, sort="path", total=True)
+    assert [(hit["relative_path"], hit["start_line"]) for hit in answer.hits] == [
+        ("e.txt", 1), ("a.txt", 1), ("b.txt", 1), ("c/d.txt", 1),
+    ]  # fmt: skip
+    assert answer.extras["total"] == {"hits": 4, "files": 4}
+    assert "walrus.txt" not in index.found("walrus", sort="path")
+
+
 def test_pages_and_counts_fit_together(index: Indexed) -> None:
     whole = index.ask("walrus", sort="path", total=True, facets=["roots"])
     assert whole.extras["total"] == {"hits": 5, "files": 4}
