@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,17 @@ def test_a_content_is_published_once_whatever_is_done_to_its_files(standing: Dae
         assert await_last(client, tree, "middle") == ["alpha one", "alpha begin"]
         tree.write("c.txt", "alpha two\n")
         assert await_last(client, tree, "end") == ["alpha one", "alpha begin", "alpha middle", "alpha two"]
+
+
+def test_the_last_content_of_each_file_is_published_however_fast_it_is_saved(standing: Daemon, tree: Tree) -> None:
+    chance = random.Random(7)
+    with standing.client() as client:
+        for number in range(60):
+            tree.write(f"{number % 3}.txt", f"alpha save {number}\n")
+            time.sleep(chance.uniform(0, 0.08))
+        last = {f"alpha save {number}" for number in (57, 58, 59)}
+        wait_until(lambda: last <= set(snippets(client)), what="the last content of each file")
+        assert len(snippets(client)) == len(set(snippets(client)))
 
 
 def test_nothing_is_lost_or_doubled_by_kills(standing: Daemon, tree: Tree, home: Home) -> None:

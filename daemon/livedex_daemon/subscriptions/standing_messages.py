@@ -1,7 +1,8 @@
 """Publishes a message of the exchange for each new content that matches a standing query of the configuration.
 
-Invariant: a content is published once for a query, also across restarts, and no content is that was in a root when its
-first index was complete, or when the query was first configured. No commit waits for this thread.
+Invariant: a content that the index still has in the next round is published once for a query, also across restarts, and
+no content is that was in a root when its first index was complete, or when the query was first configured. No commit
+waits for this thread.
 """
 
 from __future__ import annotations
