@@ -80,6 +80,25 @@ DEFECTS: tuple[Defect, ...] = (
         f"{LOOKUP}::test_a_hung_file_system_costs_a_few_threads_and_holds_up_no_other_path",
     ),
     Defect(
+        "a-million-highlights",
+        "a line of megabytes is highlighted from end to end, however many matches it has",
+        "livedex_indexing/lines/line_search.py",
+        (
+            (
+                "min(_MOST_REACH, self._style.max_snippet_chars * _LONGEST_CHAR)",
+                "self._style.max_snippet_chars * _LONGEST_CHAR",
+            ),
+        ),
+        "tests/indexing/lines/test_line_search.py::test_a_line_of_megabytes_has_highlights_near_its_first_match",
+    ),
+    Defect(
+        "matches-that-nobody-sees",
+        "of a line of megabytes, matches are looked for that no answer has",
+        "livedex_indexing/lines/line_pattern.py",
+        (("                if at > within:\n                    at = line_end + 1\n", ""),),
+        f"{PATTERN}::test_of_a_long_line_no_more_matches_are_looked_for",
+    ),
+    Defect(
         "stretch-cut-inside-a-line",
         "a text is cut into stretches anywhere, and what lies across a cut is not found",
         "livedex_indexing/lines/line_pattern.py",

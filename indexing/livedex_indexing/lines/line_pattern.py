@@ -74,7 +74,7 @@ class Pattern:
         subject = _without_returns(text, _PARTING_RETURN if self._group else _LONE_RETURN)
         number, counted = 1, 0
         line: Line | None = None
-        for start, end in self._matches(text, subject, ended):
+        for start, end in self._matches(text, subject, reach, ended):
             if line is not None and start > line.end:
                 yield line
                 line = None
@@ -83,17 +83,20 @@ class Pattern:
                 number += text.count(b"\n", counted, begin)
                 counted = begin
                 line = Line(number, begin, _line_end(text, end), [])
-            if start <= line.spans[0][0] + reach if line.spans else True:
-                line.spans.append((start, end))
+            line.spans.append((start, end))
             if ended():
                 return
         if line is not None:
             yield line
 
-    def _matches(self, text: bytes, subject: bytes, ended: Callable[[], bool]) -> Iterator[tuple[int, int]]:
-        """Yield all matches, without overlap; no empty match directly after the previous match or outside of a line."""
+    def _matches(self, text: bytes, subject: bytes, reach: int, ended: Callable[[], bool]) -> Iterator[tuple[int, int]]:
+        """Yield the matches, without overlap; no empty match directly after the previous match or outside of a line.
+
+        Beyond ``reach`` bytes after the first match of a line, no more are looked for: a line may have millions.
+        """
         search = self._compiled.search
         at, last = 0, -1
+        line_end, within = -1, 0  # of the line of the last match
         while at <= len(subject):
             stretch_end = self._stretch_end(subject, at, ended)
             if stretch_end is None:
@@ -105,14 +108,19 @@ class Pattern:
                     break
                 start, end = match.span(self._group)
                 if end > start:
-                    yield start, end
                     at = last = end
-                    continue
-                if start != last and not _is_no_place(text, start):
+                else:
+                    at = start + 1
+                    while at < len(subject) and subject[at] & 0xC0 == 0x80:  # not into the middle of a character
+                        at += 1
+                    if start == last or _is_no_place(text, start):
+                        continue
+                if start > line_end:
+                    line_end, within = _line_end(text, end), start + reach
+                if start <= within:
                     yield start, end
-                at = start + 1
-                while at < len(subject) and subject[at] & 0xC0 == 0x80:  # not into the middle of a character
-                    at += 1
+                if at > within:
+                    at = line_end + 1
             at = stretch_end + 1
             if at <= len(subject):
                 self._pace.took(time.perf_counter() - began)

@@ -37,6 +37,7 @@ from livedex_ipc.errors import Cancelled
 _FIRST_BATCH: Final = 16  # files whose rows are read at once; each batch doubles the one before …
 _LARGEST_BATCH: Final = 512
 _LONGEST_CHAR: Final = 4  # bytes
+_MOST_REACH: Final = 128 << 10  # bytes behind the first match of a line, in which its other matches are highlighted
 
 _COLUMNS = "d.id, d.root_id, d.folder, d.name, d.content_id, d.mtime_ns"
 _COPIES = f"""SELECT d.content_id, {COPY} FROM files d
@@ -180,7 +181,7 @@ class LineSearch:
         return found | words.unknown_contents(self._reader)
 
     def _found(self) -> Iterator[_Found]:
-        reach = self._style.max_snippet_chars * _LONGEST_CHAR
+        reach = min(_MOST_REACH, self._style.max_snippet_chars * _LONGEST_CHAR)
         for copy, content in self._batches(self._selected):
             data = self._live.read_one(content.id, content.hash, copy)
             if data is None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+import re2
 
 from livedex_indexing.lines.expression import BadPattern
 from livedex_indexing.lines.line_pattern import Case, Line, Pattern
@@ -97,6 +100,35 @@ def test_exact_takes_every_sign_for_itself() -> None:
 def test_of_a_long_line_the_matches_around_the_first() -> None:
     [line] = found("a", b"." * 50 + b"a" * 100_000, reach=10)
     assert line.spans == [(at, at + 1) for at in range(50, 61)]
+
+
+class Counted:
+    """A compiled expression that counts its searches."""
+
+    def __init__(self, compiled: re2._Regexp) -> None:
+        self._compiled = compiled
+        self.programsize = compiled.programsize
+        self.searches = 0
+
+    def search(self, *given: Any) -> Any:
+        self.searches += 1
+        return self._compiled.search(*given)
+
+
+@pytest.mark.parametrize("pattern", ["a", ".", "\\b|a"])
+def test_of_a_long_line_no_more_matches_are_looked_for(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line of some megabytes has as many."""
+    made: list[Counted] = []
+    compiled = re2.compile
+
+    def counted(*given: Any) -> Counted:
+        made.append(Counted(compiled(*given)))
+        return made[-1]
+
+    monkeypatch.setattr(re2, "compile", counted)
+    text = (b"a" * 5_000 + b"\r\n") * 3
+    assert [line.number for line in found(pattern, text, reach=10)] == [1, 2, 3]
+    assert made[-1].searches < 50
 
 
 def test_it_ends_when_asked_to() -> None:

@@ -77,6 +77,13 @@ def test_of_a_long_line_a_slice_around_the_first_match(index: Indexed) -> None:
     assert hit["snippet_byte"] == 10_000 - 2 * hit["snippet"].index(" ")
 
 
+def test_a_line_of_megabytes_has_highlights_near_its_first_match(index: Indexed) -> None:
+    index.write("root/a.txt", "." * 50 + "ab" * 300_000 + "\n")
+    [hit] = index.search("a", mode="exact", max_snippet_chars=1_000_000)
+    assert len(hit["snippet"]) == 50 + 600_000
+    assert hit["highlights"] == [[at, at + 1] for at in range(50, 51 + 131_072, 2)]
+
+
 def test_all_filters_hold(index: Indexed) -> None:
     index.write("root/src/a.py", "needle = 1\n", mtime=1_000)
     index.write("root/doc/a.md", "# needle\n", mtime=2_000)
