@@ -18,6 +18,13 @@ DEFECTS: tuple[Defect, ...] = (
         f"{BUDGET}::test_no_answer_is_longer_than_its_budget",
     ),
     Defect(
+        "whole-chunks-for-two-lines",
+        "an agent that wants two lines of a file gets and pays for the whole chunk",
+        "livedex_ipc/mcp/tool_call.py",
+        (("                result = within_lines(result, params)", "                pass"),),
+        f"{STDIO}::test_some_lines_of_a_file_are_those_lines",
+    ),
+    Defect(
         "unindexed-folder-widens-a-symbol-search",
         "one folder of an editor's workspace that is not indexed makes its search one of all indexed folders",
         "livedex_ipc/lsp/lsp_stdio.py",

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from livedex_ipc.chunk_lines import within_lines
 from livedex_ipc.client import Client, connect_known
 from livedex_ipc.errors import InvalidParams, LivedexError, OutsideRoots, Unavailable
 from livedex_ipc.mcp.answer_budget import Answer, as_text, shortened
@@ -85,7 +86,10 @@ class ToolCall:
     def run(self, *, links: bool) -> Answer:
         """Return the result of ``tools/call``, with links to files if the client knows them. Raise CancelledCall."""
         try:
-            result = self._result(self._params())
+            params = self._params()
+            result = self._result(params)
+            if self._tool.method == "files/retrieve":
+                result = within_lines(result, params)
             answer = shortened(self._tool, self._arguments, result)
             text = {"type": "text", "text": as_text(answer)}
             content = [text, *file_links(answer.get("hits"))] if links else [text]

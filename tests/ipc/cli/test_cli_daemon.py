@@ -66,6 +66,15 @@ def test_from_up_to_down(home: Home, tree: Tree) -> None:
     assert home.server_pid() is None
 
 
+def test_some_lines_of_a_file_are_those_lines(home: Home, tree: Tree) -> None:
+    tree.write("long.txt", "".join(f"line {number}\n" for number in range(1, 401)))
+    home.run("up", str(tree))
+    command = ("retrieve", str(tree / "long.txt"), "--start-line", "250", "--end-line", "251")
+    assert home.run(*command).stdout.splitlines()[2:] == ["line 250", "line 251"]
+    [chunk] = home.run_json(*command)["chunks"]
+    assert (chunk["start_line"] < 250, chunk["end_line"] > 251) == (True, True), "JSON has whole chunks"
+
+
 def test_what_cannot_be_a_root_is_refused(home: Home, tree: Tree) -> None:
     file = tree.write("a.md", "x")
     for path in (file, tree / "nowhere"):

@@ -58,6 +58,13 @@ def test_a_file_saved_before_the_call_is_found(agent: McpClient, tree: Tree) -> 
 
 
 @pytest.mark.shares_daemon
+def test_some_lines_of_a_file_are_those_lines(agent: McpClient, tree: Tree) -> None:
+    tree.write("long.txt", "".join(f"line {number}\n" for number in range(1, 401)))
+    [chunk] = agent.answer("retrieve", path="long.txt", start_line=250, end_line=251)["chunks"]
+    assert (chunk["start_line"], chunk["end_line"], chunk["text"]) == (250, 251, "line 250\nline 251\n")
+
+
+@pytest.mark.shares_daemon
 def test_every_tool_works(agent: McpClient, tree: Tree) -> None:
     assert agent.answer("retrieve", path="src/lease.py")["chunks"][0]["text"].startswith("def renew")
     assert [file["path"] for file in agent.answer("list", glob="*.py")["files"]] == [f"{tree}/src/lease.py"]

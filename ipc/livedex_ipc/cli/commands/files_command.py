@@ -93,7 +93,7 @@ def find(context: Context) -> int:
 
 
 def retrieve(context: Context) -> int:
-    """Print all chunks of one file."""
+    """Print all chunks of one file, or of some lines what the chunks have of them; as JSON, the chunks are whole."""
     params = {**context.values, **wire_path(context.values["path"])}
     with context.connect() as client:
         result: RetrieveResult[ChunkFields] = client.call(
@@ -101,9 +101,10 @@ def retrieve(context: Context) -> int:
         )
 
     def render(answer: RetrieveResult[ChunkFields]) -> str:
+        from livedex_ipc.chunk_lines import within_lines
         from livedex_ipc.cli.render.files_text import chunks_text
 
-        return chunks_text(answer, colour=context.streams.out_colour)
+        return chunks_text(within_lines(answer, params), colour=context.streams.out_colour)
 
     _print(context, result, render)
     return 0
