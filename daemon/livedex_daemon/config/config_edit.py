@@ -42,7 +42,8 @@ def add_root(config: str, root: str, ignore: Sequence[str] = ()) -> bool:
         root.encode()
         real = root_folders.resolve(root, locate().own_folders).path
     except UnicodeEncodeError:
-        raise InvalidParams(f"{root!a} is not UTF-8: a configuration cannot name it", {"field": "path"}) from None
+        shown = os.fsencode(root).decode(errors="backslashreplace")
+        raise InvalidParams(f"{shown} is not UTF-8: a configuration cannot name it", {"field": "path"}) from None
     except ValueError as fault:
         raise InvalidParams(f"{root} cannot be a root: {fault}", {"field": "path"}) from None
     try:
