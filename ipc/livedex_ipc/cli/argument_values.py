@@ -31,7 +31,7 @@ def _text(text: str) -> str:
 def _integer(text: str) -> int:
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdecimal() and len(digits) <= 18):
-        raise ValueError(f"{text!r} is not a whole number")
+        raise ValueError(f"{text!r} is not a whole number of at most 18 digits")
     return int(text)
 
 

@@ -302,6 +302,10 @@ def test_wrong_usage_names_what_is_wrong(words: list[str], field: str) -> None:
     assert error.data["remedy"].endswith("--help")
 
 
+def test_a_number_of_too_many_digits_is_refused_for_what_it_is() -> None:
+    assert "is not a whole number of at most 18 digits" in refused("search", "x", "-n", "9" * 20).message
+
+
 def test_values_become_what_the_method_takes() -> None:
     values = parsed("search", "a", "--timeout", "0.25", "--no-fresh", "-g", "*.md", "-g", "!b", "--since", "2d").values
     assert values["timeout_ms"] == 250
