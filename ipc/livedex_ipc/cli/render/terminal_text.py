@@ -141,7 +141,7 @@ def error_text(error: LivedexError, *, colour: bool) -> str:
     lines = [f"{style.bad('livedex:')} {visible(error.message)}"]
     faults = data.get("faults")
     if isinstance(faults, list):
-        further = [fault for fault in faults if isinstance(fault, dict) and str(fault["message"]) not in error.message]
+        further = faults[1:] if str(faults[0]["message"]) in error.message else faults
         lines += [f"  {_fault_text(fault)}" for fault in further]
     remedy = data.get("remedy")
     if isinstance(remedy, str) and remedy not in error.message:

@@ -73,13 +73,14 @@ def test_every_fault_of_a_configuration_is_printed_with_its_place() -> None:
     faults = [
         {"key": "index.max_size", "line": 4, "column": 1, "message": "unknown key", "nearest": "max_file_size"},
         {"key": "log.level", "line": None, "column": None, "message": "must be text", "nearest": None},
+        {"key": "indx", "line": 9, "column": 2, "message": "unknown key", "nearest": None},
     ]
     text = error_text(ConfigInvalid("the configuration is not valid", {"faults": faults}), colour=False)
-    assert text.splitlines() == [
-        "livedex: the configuration is not valid",
-        "  line 4:1: index.max_size: unknown key (did you mean max_file_size?)",
-        "  log.level: must be text",
-    ]
+    further = ["  log.level: must be text", "  line 9:2: indx: unknown key"]
+    first = "  line 4:1: index.max_size: unknown key (did you mean max_file_size?)"
+    assert text.splitlines() == ["livedex: the configuration is not valid", first, *further]
+    text = error_text(ConfigInvalid("line 4: index.max_size: unknown key", {"faults": faults}), colour=False)
+    assert text.splitlines() == ["livedex: line 4: index.max_size: unknown key", *further], "the first is there"
 
 
 def test_what_an_answer_lacks_is_said_with_its_remedy() -> None:
