@@ -21,8 +21,9 @@ DEFECTS = (
         "livedex_ipc/cli/live/live_model.py",
         (
             (
-                "        if state.answered != state.requested:\n            return state._replace(deferred=key), ()\n",
-                "",
+                "        if state.answered != state.requested:\n            return state._replace(deferred=key), ()\n"
+                "        hit = ",
+                "        hit = ",
             ),
         ),
         f"{MODEL}::test_enter_before_the_answer_opens_a_hit_of_what_was_typed",
@@ -101,5 +102,25 @@ DEFECTS = (
         "livedex_ipc/cli/live/live_screen.py",
         (("            elif code == STOP:\n", "            elif code is None:\n"),),
         f"{LIVE}::test_stopped_it_draws_again_when_it_goes_on",
+    ),
+    Defect(
+        "marks-that-are-not-listed",
+        "`livedex live` counts marked hits that are not listed, which Ctrl-O would not take",
+        "livedex_ipc/cli/live/live_view.py",
+        (("sum(place(hit) in state.marked for hit in state.hits)", "len(state.marked)"),),
+        f"{MODEL}::test_a_mark_counts_only_while_its_hit_is_listed",
+    ),
+    Defect(
+        "marks-of-before",
+        "Ctrl-O, pressed before the answer came, prints marked hits of the query before",
+        "livedex_ipc/cli/live/live_model.py",
+        (
+            (
+                "        if state.answered != state.requested:\n            return state._replace(deferred=key), ()\n"
+                "        hits",
+                "        hits",
+            ),
+        ),
+        f"{MODEL}::test_a_marked_hit_of_an_earlier_query_is_not_taken",
     ),
 )

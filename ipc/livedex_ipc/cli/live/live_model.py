@@ -169,7 +169,7 @@ def _key(state: State, key: Key) -> Step:
     if key.name == "enter":
         return _enter(state, key)
     if key.name == "ctrl-o":
-        if state.answered != state.requested and not state.marked:
+        if state.answered != state.requested:
             return state._replace(deferred=key), ()
         hits = chosen(state)
         return (state, (End(hits),)) if hits else (state._replace(note=NOTHING_SELECTED), ())

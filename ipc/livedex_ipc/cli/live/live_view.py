@@ -87,7 +87,8 @@ def _footer(state: State) -> Row:
         return (Span("  ".join(f"/{name}" for name in names), "dim"),)
     if state.note:
         return (Span(shown(state.note[:MOST_LINE]), "bad"),)
-    marked = f"{len(state.marked)} marked · " if state.marked else ""
+    count = sum(place(hit) in state.marked for hit in state.hits)
+    marked = f"{count} marked · " if count else ""
     return (Span(f"{marked}Enter opens · Tab marks · Ctrl-O prints · / commands · /help", "dim"),)
 
 

@@ -174,6 +174,28 @@ def test_marked_hits_are_the_choice_in_the_order_of_the_list() -> None:
     assert daemon.done[-1] == End((hits[0], hits[2]))
 
 
+def test_a_mark_counts_only_while_its_hit_is_listed() -> None:
+    daemon = started(Query("abc"))
+    daemon.take(Found(1, hits_of(Query("abc"))))
+    daemon.type("tab")
+    assert "1 marked" in drawn(daemon.state)
+    daemon.type("d")
+    daemon.take(Found(2, hits_of(Query("abcd"))))
+    assert "marked · " not in drawn(daemon.state)
+    daemon.type("backspace")
+    daemon.take(Found(3, hits_of(Query("abc"))))
+    assert "1 marked" in drawn(daemon.state), "it is listed again"
+
+
+def test_a_marked_hit_of_an_earlier_query_is_not_taken() -> None:
+    daemon = started(Query("abc"))
+    daemon.take("answer")
+    daemon.type("tab", "d", "ctrl-o")
+    assert not [each for each in daemon.done if isinstance(each, End)]
+    daemon.take("answer")
+    assert [each for each in daemon.done if isinstance(each, End)] == [End(hits_of(Query("abcd"))[:1])]
+
+
 @pytest.mark.parametrize(
     ("typed", "query"),
     [
