@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from helpers.support import Home, Tree, add_root
 from livedex_ipc.client import Client
+from livedex_ipc.errors import NotFound
 
 pytestmark = pytest.mark.shares_daemon
 
@@ -38,3 +41,23 @@ def test_the_configuration_file_is_livedexs_own(client: Client, home: Home) -> N
     listed = {hit["relative_path"] for hit in client.call("search", {"query": "path:*"})["hits"]}
     assert "notes.md" in listed and "config.toml" not in listed
     client.call("roots/remove", {"path": str(home.path)})
+
+
+def test_a_reason_that_may_be_out_of_date_is_said_to_be(client: Client, tree: Tree) -> None:
+    """The file is so large that a moment is too short to read it."""
+    tree.write("f.txt", "x\n")
+    add_root(client, tree)
+    os.truncate(tree / "f.txt", 9_000_000)
+    client.call("sync")
+    path, refused = str(tree / "f.txt"), []
+    ways: tuple[dict[str, object], ...] = ({}, {"fresh": False}, {"timeout_ms": 1})
+    for params in ways:
+        if "timeout_ms" in params:
+            os.truncate(path, 8_300_000)
+        with pytest.raises(NotFound) as caught:
+            client.call("files/retrieve", {"path": path, **params})
+        refused.append((caught.value.data, caught.value.message.partition("too_large")[2]))
+    data = {"status": "skipped", "reason": "too_large"}
+    assert refused[0] == ({**data, "fresh": True}, "")
+    assert refused[1] == ({**data, "fresh": False}, ""), "freshness was not requested"
+    assert refused[2] == ({**data, "fresh": False}, "; not fresh: it may have changed since")

@@ -294,13 +294,15 @@ class FileMethods:
         try:
             found, state = await self._reads.settled(read, timing, [place])
         except NotFound as error:
-            why = await self._explain(root, relative, timing)
+            why, state = await self._reads.fresh(lambda: self._explain(root, relative, timing), timing, [place])
             if why["status"] == "indexed":
                 raise
             outside_roots = why["status"] == "outside"
             cause = why["reason"] if outside_roots else ": ".join(filter(None, (why["status"], why["reason"])))
-            message = f"{display_path(path)} is not indexed: {cause}"
-            raise NotFound(message, {"status": why["status"], "reason": why["reason"]}) from error
+            stale = "; not fresh: it may have changed since" if state.reason is not None else ""
+            message = f"{display_path(path)} is not indexed: {cause}{stale}"
+            data = {"status": why["status"], "reason": why["reason"], "fresh": state.fresh}
+            raise NotFound(message, data) from error
         if found is None:
             message = f"{display_path(path)} is being indexed again: it has just changed"
             raise NotFound(message, {"status": "pending", "reason": "unsettled"})
