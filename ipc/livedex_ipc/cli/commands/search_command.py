@@ -155,11 +155,11 @@ def _harmless(record: str) -> str:
 
 def _print_text(context: Context, pages: Iterable[Result]) -> bool:
     """Print the hits between what was corrected and how many there are; only a single page goes to the pager."""
-    from livedex_ipc.cli.render.search_text import facets_text, hits_text, total_text
+    from livedex_ipc.cli.render.search_text import Blocks, facets_text, hits_text, total_text
 
     streams, view = context.streams, context.view()
     offset: int = context.values.get("offset", 0)
-    shown, remembered = 0, False
+    shown, remembered, blocks = 0, False, Blocks(view)
     first: Result | None = None
     for page in pages:
         if first is None:
@@ -173,10 +173,11 @@ def _print_text(context: Context, pages: Iterable[Result]) -> bool:
 
             text += memory_text(entries, colour=view.colour)
             remembered = True
-        text += hits_text(page["hits"], view, offset + shown + 1)
+        text += hits_text(page["hits"], view, offset + shown + 1, blocks)
         shown += len(page["hits"])
-        text += facets_text(page.get("facets", {}), colour=view.colour)
         at_end = page["next_offset"] is None or not _wants_all(context)
+        text += blocks.rest() if at_end else ""
+        text += facets_text(page.get("facets", {}), colour=view.colour)
         if at_end and (view.form != "short" or streams.out_is_terminal):
             text += total_text({**page, "total": first["total"]} if "total" in first else page, shown, offset)
         if page is first and at_end:
@@ -190,6 +191,7 @@ def _print_text(context: Context, pages: Iterable[Result]) -> bool:
         elif not shown and not remembered:
             streams.hint("livedex: nothing found")
         context.print_state(page, page["pending"], page["warnings"])
+    streams.write(blocks.rest())
     return shown > 0 or remembered
 
 

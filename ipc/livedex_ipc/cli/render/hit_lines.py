@@ -36,9 +36,9 @@ def all_lines(hit: HitFields) -> list[Line]:
     before, after = _split(hit.get("context_before")), _split(hit.get("context_after"))
     snippet = _snippet_lines(hit)
     return [
-        *(Line(number, text) for number, text in enumerate(before, first - len(before))),
+        *(Line(number, text.removesuffix("\r")) for number, text in enumerate(before, first - len(before))),
         *snippet,
-        *(Line(number, text) for number, text in enumerate(after, first + len(snippet))),
+        *(Line(number, text.removesuffix("\r")) for number, text in enumerate(after, first + len(snippet))),
     ]
 
 

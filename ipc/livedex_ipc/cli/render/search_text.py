@@ -5,7 +5,7 @@ Invariant: the hits keep their order, and nothing of a file but its text and pat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from livedex_ipc.cli.render.hit_lines import Line, all_lines, cut_line, telling
 from livedex_ipc.cli.render.hyperlinks import linked
@@ -53,16 +53,58 @@ class View:
         self.folder = folder
 
 
-def hits_text(hits: Sequence[HitFields], view: View, first: int = 1) -> str:
-    """Format hits; the first has the number ``first``."""
+class Blocks:
+    """The short form as grep prints it, from page to page: hits of one file whose lines touch are one block.
+
+    Each line of a block comes once, a matching one marked so; ``--`` is between two blocks with lines around matches.
+    """
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._hit: HitFields | None = None  # the last one
+        self._first = self._done = 0  # lines of the block: the first, and the last of those that were printed
+        self._after: list[Line] = []  # those after it, which the next hit may have too
+
+    def text(self, hit: HitFields) -> str:
+        """Format the lines that no further hit can change."""
+        lines = telling(all_lines(hit), 1, self._view.around)
+        end = lines[-1].number if lines else 0
+        matched = max((line.number for line in lines if line.matched), default=end)
+        text = ""
+        if self._goes_on(hit, lines, matched):
+            numbered = {line.number: line for line in (*self._after, *lines) if line.number > self._done}
+            lines = list(numbered.values())
+        else:
+            text = self.rest() + ("--\n" if self._hit is not None and self._view.around else "")
+            self._first = lines[0].number if lines else 0
+        self._hit, self._done = hit, matched
+        self._after = [line for line in lines if line.number > matched]
+        return text + self._printed(line for line in lines if line.number <= matched)
+
+    def rest(self) -> str:
+        """Format the lines that are left, once no hit follows."""
+        after, self._after = self._after, []
+        return self._printed(after)
+
+    def _goes_on(self, hit: HitFields, lines: Sequence[Line], matched: int) -> bool:
+        if self._hit is None or not lines or path_text(hit) != path_text(self._hit):
+            return False
+        last = self._after[-1].number if self._after else self._done
+        return self._first <= lines[0].number <= last + 1 and self._done < matched
+
+    def _printed(self, lines: Iterable[Line]) -> str:
+        return "".join(_grep_line(self._hit, line, self._view) + "\n" for line in lines) if self._hit else ""
+
+
+def hits_text(hits: Sequence[HitFields], view: View, first: int = 1, blocks: Blocks | None = None) -> str:
+    """Format hits; the first has the number ``first``. ``blocks``: of the pages before, and their rest comes later."""
+    if view.form == "short":
+        shown = blocks or Blocks(view)
+        return "".join(map(shown.text, hits)) + (shown.rest() if blocks is None else "")
     margin = len(str(first + len(hits) - 1))
     lines: list[str] = []
     for number, hit in enumerate(hits, first):
-        if view.form == "short":
-            lines += ["--"] if lines and view.around else []
-            lines += _grep_lines(hit, view)
-        else:
-            lines += _hit_lines(hit, view, f"{number:>{margin}}" + " " * _WHITE)
+        lines += _hit_lines(hit, view, f"{number:>{margin}}" + " " * _WHITE)
     return "".join(line + "\n" for line in lines)
 
 
@@ -70,7 +112,8 @@ def hit_text(hit: HitFields, view: View, sign: str) -> str:
     """Format one hit, with ``sign`` in the place of its number."""
     label = sign + " "
     if view.form == "short":
-        return "".join(f"{label}{line}\n" for line in _grep_lines(hit, view, len(label)))
+        lines = telling(all_lines(hit), 1, view.around)
+        return "".join(f"{label}{_grep_line(hit, line, view, len(label))}\n" for line in lines)
     return "".join(line + "\n" for line in _hit_lines(hit, view, label))
 
 
@@ -128,12 +171,11 @@ def _numbered(line: Line, view: View, indent: int) -> str:
     )
 
 
-def _grep_lines(hit: HitFields, view: View, indent: int = 0) -> Iterator[str]:
-    """Yield the best matching line as ``path:line:text``, and those around it as ``path-line-text``."""
-    for line in telling(all_lines(hit), 1, view.around):
-        sign = ":" if line.matched or not view.around else "-"
-        used = indent + display_width(_plain_place(hit, line.number, view)) + 1
-        yield f"{_place(hit, line.number, view, sign)}{sign}{_text(line, view, used)}"
+def _grep_line(hit: HitFields, line: Line, view: View, indent: int = 0) -> str:
+    """Return a matching line as ``path:line:text``, one around it as ``path-line-text``."""
+    sign = ":" if line.matched or not view.around else "-"
+    used = indent + display_width(_plain_place(hit, line.number, view)) + 1
+    return f"{_place(hit, line.number, view, sign)}{sign}{_text(line, view, used)}"
 
 
 def _text(line: Line, view: View, used: int) -> str:

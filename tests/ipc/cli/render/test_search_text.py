@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livedex_ipc.cli.render.hit_lines import Line, cut_line
-from livedex_ipc.cli.render.search_text import View, correction_text, facets_text, hit_text, hits_text, total_text
+from livedex_ipc.cli.render.search_text import (
+    Blocks,
+    View,
+    correction_text,
+    facets_text,
+    hit_text,
+    hits_text,
+    total_text,
+)
 from livedex_ipc.cli.render.terminal_text import display_width
 
 LONG = View(form="long")
@@ -69,6 +77,39 @@ def test_lines_around_those_that_show_why_are_shown_on_request() -> None:
         "--",
         "/r/a.md:3:one two",
     ]
+
+
+def line_hit(text: str, number: int, around: int) -> Any:
+    """The hit of one line of a text whose matching lines are those with an m."""
+    lines = text.splitlines(keepends=True)
+    before, after = lines[max(number - 1 - around, 0) : number - 1], lines[number : number + around]
+    fields = {"context_before": "".join(before), "context_after": "".join(after)}
+    return hit(snippet=lines[number - 1].rstrip(), snippet_line=number, highlights=[(0, 1)], **fields)
+
+
+@given(st.lists(st.booleans(), max_size=12), st.integers(0, 3), st.sampled_from(["\n", "\r\n"]), st.integers(1, 3))
+def test_hits_that_touch_are_one_block_whatever_the_pages(
+    matching: list[bool], around: int, end: str, page: int
+) -> None:
+    text = "".join(("m" if matches else "a") + end for matches in matching)
+    numbers = [number for number, matches in enumerate(matching, 1) if matches]
+    shown = [at for at in range(1, len(matching) + 1) if any(abs(at - number) <= around for number in numbers)]
+    expected: list[str] = []
+    for at, before in zip(shown, [None, *shown], strict=False):
+        expected += ["--"] if around and before is not None and before + 1 < at else []
+        expected.append(f"/r/a.md:{at}:m" if matching[at - 1] else f"/r/a.md-{at}-a")
+    view = View(form="short", around=around)
+    hits = [line_hit(text, number, around) for number in numbers]
+    assert hits_text(hits, view).splitlines() == expected
+    blocks = Blocks(view)
+    parts = [hits_text(hits[at : at + page], view, at, blocks) for at in range(0, len(hits), page)]
+    assert "".join([*parts, blocks.rest()]).splitlines() == expected
+
+
+def test_hits_of_two_files_are_two_blocks() -> None:
+    other: Any = {**line_hit("a\nm\n", 2, 1), "path": "/r/b.md"}
+    shown = hits_text([line_hit("m\na\n", 1, 1), other], View(form="short", around=1)).splitlines()
+    assert shown == ["/r/a.md:1:m", "/r/a.md-2-a", "--", "/r/b.md-1-a", "/r/b.md:2:m"]
 
 
 def test_the_short_form_is_a_line_a_hit() -> None:
