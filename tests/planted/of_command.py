@@ -10,6 +10,7 @@ CLI = "tests/ipc/cli/test_cli.py"
 SEARCH_TEXT = "tests/ipc/cli/render/test_search_text.py"
 
 ARGUMENTS = "tests/ipc/cli/test_arguments.py"
+COMMANDS = "tests/ipc/cli/test_commands.py"
 
 DEFECTS = (
     Defect(
@@ -232,5 +233,52 @@ DEFECTS = (
         "livedex_daemon/worker_host/wake_ups.py",
         (("    client.refuse_nonsense()\n", ""),),
         "tests/ipc/cli/test_foreign_answers.py::test_it_is_no_traceback",
+    ),
+    Defect(
+        "context-repeated-at-a-page",
+        "`-F -C1` prints lines twice, and matching ones as context, where a page of hits ends",
+        "livedex_ipc/cli/commands/search_command.py",
+        (("offset + shown + 1, blocks)", "offset + shown + 1)"),),
+        f"{COMMANDS}::test_a_block_goes_on_from_page_to_page",
+    ),
+    Defect(
+        "blocks-of-two-files-are-one",
+        "`-F -C1` leaves out lines of a file that the block of the file before has, by their numbers",
+        "livedex_ipc/cli/render/search_text.py",
+        ((" or path_text(hit) != path_text(self._hit):", ":"),),
+        f"{SEARCH_TEXT}::test_hits_of_two_files_are_two_blocks",
+    ),
+    Defect(
+        "carriage-returns-around",
+        "the lines around a match in a file with CRLF end with a written-out carriage return",
+        "livedex_ipc/cli/render/hit_lines.py",
+        (('text.removesuffix("\\r")) for number, text in enumerate(aft', "text) for number, text in enumerate(aft"),),
+        f"{SEARCH_TEXT}::test_hits_that_touch_are_one_block_whatever_the_pages",
+    ),
+    Defect(
+        "fault-like-the-first",
+        "a fault of the configuration is counted and not printed if the first one has the same words",
+        "livedex_ipc/cli/render/terminal_text.py",
+        (
+            (
+                'faults[1:] if str(faults[0]["message"]) in error.message else faults',
+                '[each for each in faults if str(each["message"]) not in error.message]',
+            ),
+        ),
+        "tests/ipc/cli/render/test_terminal_text.py::test_every_fault_of_a_configuration_is_printed_with_its_place",
+    ),
+    Defect(
+        "stale-why",
+        "`livedex why` does not say that a file may have changed since",
+        "livedex_ipc/cli/commands/files_command.py",
+        (("            stale.append(visible(shown_path(answer)))", "            pass"),),
+        f"{COMMANDS}::test_a_path_that_may_have_changed_since_is_said_on_stderr",
+    ),
+    Defect(
+        "stale-reason",
+        "`livedex retrieve` does not say that the reason why a file is not indexed may be out of date",
+        "livedex_daemon/answer/handlers.py",
+        (('since" if state.reason is not None else', 'since" if state is None else'),),
+        "tests/system/test_why.py::test_a_reason_that_may_be_out_of_date_is_said_to_be",
     ),
 )

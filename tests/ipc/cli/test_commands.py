@@ -65,6 +65,19 @@ def test_a_block_goes_on_from_page_to_page(home: Home, canned: CannedDaemon) -> 
     assert home.run("search", "-F", "m", "-C1").stdout == "/r/a:1:m\n/r/a:2:m\n/r/a-3-a\n"
 
 
+def test_a_path_that_may_have_changed_since_is_said_on_stderr(home: Home, canned: CannedDaemon) -> None:
+    def explain(params: dict[str, Any]) -> Any:
+        fresh = params["path"] != "/r/\x1b" and params["fresh"]
+        return {"path": params["path"], "status": "indexed", "reason": None, "rule": None, "fresh": fresh}
+
+    canned.answers["files/explain"] = explain
+    done = home.run("why", "/r/a", "/r/\x1b")
+    assert (done.returncode, done.stdout) == (0, "/r/a: indexed\n/r/\\e: indexed\n")
+    assert done.stderr == "livedex: not fresh: /r/\\e may have changed since\n"
+    assert home.run("why", "--no-fresh", "/r/a").stderr == "", "freshness was not requested"
+    assert home.run("why", "--json", "/r/\x1b").stderr == ""
+
+
 def test_list_fetches_all_pages(home: Home, canned: CannedDaemon) -> None:
     files = [{"path": f"/r/{number:05}", "status": "indexed"} for number in range(23_001)]
 

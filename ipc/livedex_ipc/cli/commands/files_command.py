@@ -114,12 +114,22 @@ def why(context: Context) -> int:
     """Explain for each path why it is, or is not, in the index."""
     params = {name: value for name, value in context.values.items() if name != "paths"}
 
+    stale: list[str] = []
+
     def render(answer: ExplainResult) -> str:
         from livedex_ipc.cli.render.files_text import why_text
+        from livedex_ipc.cli.render.shown_paths import shown_path
+        from livedex_ipc.cli.render.terminal_text import visible
 
+        if not answer["fresh"] and params.get("fresh", True):
+            stale.append(visible(shown_path(answer)))
         return why_text(answer, colour=context.streams.out_colour)
 
-    return context.each_path("files/explain", params, render)
+    code = context.each_path("files/explain", params, render)
+    context.streams.flush()
+    for path in stale:
+        context.streams.message(f"livedex: not fresh: {path} may have changed since")
+    return code
 
 
 def forget(context: Context) -> int:
