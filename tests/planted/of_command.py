@@ -259,12 +259,7 @@ DEFECTS = (
         "fault-like-the-first",
         "a fault of the configuration is counted and not printed if the first one has the same words",
         "livedex_ipc/cli/render/terminal_text.py",
-        (
-            (
-                'faults[1:] if str(faults[0]["message"]) in error.message else faults',
-                '[each for each in faults if str(each["message"]) not in error.message]',
-            ),
-        ),
+        (("faults[is_first_named:]", "[each for each in faults if str(each['message']) not in error.message]"),),
         "tests/ipc/cli/render/test_terminal_text.py::test_every_fault_of_a_configuration_is_printed_with_its_place",
     ),
     Defect(

@@ -8,6 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from helpers.canned_daemon import CannedDaemon, hit, info, root, search_result, status_result
 from helpers.support import LIVEDEX, Home, error_of, wait_until
 from livedex_ipc.errors import OutsideRoots
@@ -52,14 +54,15 @@ def test_several_paths_are_one_object_in_their_order(home: Home, canned: CannedD
     assert (alone.returncode, error_of(alone)) == (2, refusal)
 
 
-def test_a_block_goes_on_from_page_to_page(home: Home, canned: CannedDaemon) -> None:
+@pytest.mark.parametrize("next_offset", [1, None])  # None: beyond the first 10,000 hits
+def test_a_block_goes_on_from_page_to_page(home: Home, canned: CannedDaemon, next_offset: int | None) -> None:
     last = hit("/r/a", "m", [[0, 1]], snippet_line=1, context_after="m\r\n")
     first = hit("/r/a", "m", [[0, 1]], snippet_line=2, context_before="m\r\n", context_after="a\r\n")
 
     def page(params: dict[str, Any]) -> dict[str, Any]:
         if params["cursor"]:
             return search_result(first, mode="exact")
-        return search_result(last, mode="exact", next_offset=1, next_cursor="next")
+        return search_result(last, mode="exact", next_offset=next_offset, next_cursor="next")
 
     canned.answers["search"] = page
     assert home.run("search", "-F", "m", "-C1").stdout == "/r/a:1:m\n/r/a:2:m\n/r/a-3-a\n"

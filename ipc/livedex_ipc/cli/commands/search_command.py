@@ -175,7 +175,7 @@ def _print_text(context: Context, pages: Iterable[Result]) -> bool:
             remembered = True
         text += hits_text(page["hits"], view, offset + shown + 1, blocks)
         shown += len(page["hits"])
-        at_end = page["next_offset"] is None or not _wants_all(context)
+        at_end = not (_wants_all(context) and (page["next_offset"] or page.get("next_cursor")))
         text += blocks.rest() if at_end else ""
         text += facets_text(page.get("facets", {}), colour=view.colour)
         if at_end and (view.form != "short" or streams.out_is_terminal):

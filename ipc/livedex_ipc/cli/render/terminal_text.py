@@ -139,10 +139,10 @@ def error_text(error: LivedexError, *, colour: bool) -> str:
     style = Style(colour)
     data = error.data or {}
     lines = [f"{style.bad('livedex:')} {visible(error.message)}"]
-    faults = data.get("faults")
-    if isinstance(faults, list):
-        further = faults[1:] if str(faults[0]["message"]) in error.message else faults
-        lines += [f"  {_fault_text(fault)}" for fault in further]
+    given = data.get("faults")
+    faults = [fault for fault in given if isinstance(fault, dict)] if isinstance(given, list) else []
+    is_first_named = bool(faults) and str(faults[0].get("message")) in error.message
+    lines += [f"  {_fault_text(fault)}" for fault in faults[is_first_named:]]
     remedy = data.get("remedy")
     if isinstance(remedy, str) and remedy not in error.message:
         lines.append(f"  try: {visible(remedy)}")

@@ -6,6 +6,7 @@ import sys
 import unicodedata
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,6 +82,12 @@ def test_every_fault_of_a_configuration_is_printed_with_its_place() -> None:
     assert text.splitlines() == ["livedex: the configuration is not valid", first, *further]
     text = error_text(ConfigInvalid("line 4: index.max_size: unknown key", {"faults": faults}), colour=False)
     assert text.splitlines() == ["livedex: line 4: index.max_size: unknown key", *further], "the first is there"
+
+
+@pytest.mark.parametrize("faults", [[], [None, 3, "x"], [{}], {"message": "m"}, 3])
+def test_faults_of_another_form_cost_nothing_else(faults: object) -> None:
+    text = error_text(ConfigInvalid("line 4: unknown key", {"faults": faults}), colour=False)
+    assert text.splitlines()[0] == "livedex: line 4: unknown key"
 
 
 def test_what_an_answer_lacks_is_said_with_its_remedy() -> None:
