@@ -37,7 +37,7 @@ DEFECTS = (
         "line-of-another-word",
         "a hit points at the first line with a word of the query, not at the line that was typed",
         "livedex_indexing/hits/hit_builder.py",
-        (("(marks.typed(shown) or snippet.highlights[0])[0]", "snippet.highlights[0][0]"),),
+        (("marks.typed(shown) if snippet.highlights else (0, 0)", "None if snippet.highlights else (0, 0)"),),
         "tests/indexing/search/test_line_of_a_hit.py::test_it_points_at_the_line_that_was_typed",
     ),
     Defect(

@@ -15,6 +15,13 @@ PIECES = "tests/indexing/search/test_pasted_pieces.py"
 
 DEFECTS = (
     Defect(
+        "line-of-one-word",
+        "a hit points at the first line with a word of the query, though another one has all of them",
+        "livedex_indexing/hits/hit_builder.py",
+        (("in_fullest_line(shown, snippet.highlights)", "snippet.highlights[0][0]"),),
+        "tests/indexing/search/test_line_of_a_hit.py::test_without_it_the_line_with_most_of_the_words_counts",
+    ),
+    Defect(
         "words-of-a-name-alone",
         "a file whose text has none of the words is worth less for its name than one that has any of them",
         "livedex_indexing/rank/score.py",

@@ -15,7 +15,7 @@ import msgspec
 from livedex_indexing.hits.answer_json import absolute, rfc3339
 from livedex_indexing.hits.hit import Explanation, Hit, Ranks, ScorePart
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, Part, file_copy
-from livedex_indexing.hits.snippet import cut, line_span
+from livedex_indexing.hits.snippet import cut, in_fullest_line, line_span
 from livedex_indexing.hits.text_lines import CONTEXT_CHARS, BeyondPartError, Lines, byte_length
 from livedex_indexing.model import KINDS, Kind
 from livedex_indexing.path_text import display_path, path_b64
@@ -214,7 +214,8 @@ class HitMaker:
         at = chunk.start_byte + byte_length(text[: snippet.start], content.encoding)
         lines = Lines(part.data, content.encoding, part.start, part.size)
         shown = text[snippet.start : snippet.end]
-        place = (marks.typed(shown) or snippet.highlights[0])[0] if snippet.highlights else 0
+        typed = marks.typed(shown) if snippet.highlights else (0, 0)
+        place = in_fullest_line(shown, snippet.highlights) if typed is None else typed[0]
         byte = at + lines.bytes_of(shown[:place])
         first = _first_line(lines, shown, place, byte, chunk.start_line + snippet.line)
         fields: _TextFields = {

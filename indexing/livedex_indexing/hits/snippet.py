@@ -14,6 +14,7 @@ from livedex_indexing.query.highlight import Span
 # The end of a sentence, the signs that may close it, and the blanks after it (Chinese and Japanese have none).
 _SENTENCE_END: Final = re.compile(r"[.!?…][\"'”’»)\]]*(?=\s)|[。！？][」』”’）]*")
 _NEAR: Final = 24  # characters to search for a border between words
+_BEGINNING: Final = 3  # characters that the forms of a word have in common
 
 
 class Snippet(NamedTuple):
@@ -62,6 +63,19 @@ def _filled(text: str) -> Span:
     if begin == len(text):
         return 0, 0
     return _line_start(text, begin), _line_end(text, len(text.rstrip()))
+
+
+def in_fullest_line(text: str, spans: Sequence[Span]) -> int:
+    """Return where the first match is in the line with most of the matched words, the first such line. Words that begin
+    alike count as forms of one."""
+    words: list[tuple[int, set[str]]] = []  # of each line: its first match, and the beginnings of its words
+    end = -1
+    for start, stop in spans:
+        if start > end:
+            words.append((start, set()))
+            end = _line_end(text, start)
+        words[-1][1].add(text[start : min(stop, start + _BEGINNING)].lower())
+    return max(words, key=lambda line: len(line[1]))[0]
 
 
 def _line_start(text: str, at: int) -> int:

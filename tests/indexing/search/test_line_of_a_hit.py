@@ -42,9 +42,21 @@ def test_it_points_at_the_line_that_was_typed(cranes: Indexed, typed: str, file:
     assert typed in hit["snippet"]
 
 
-def test_without_it_the_first_match_counts(cranes: Indexed) -> None:
+def test_of_lines_with_one_word_each_the_first_counts(cranes: Indexed) -> None:
     hit = next(hit for hit in cranes.search("brake hoist") if hit["relative_path"] == "note.md")
     assert (hit["line"], hit["text"]) == (6, "- the brake of each crane")
+
+
+@pytest.mark.parametrize("query", ["lift brake", "lifts braked", "hoist lift brake"])
+def test_without_it_the_line_with_most_of_the_words_counts(cranes: Indexed, query: str) -> None:
+    hit = next(hit for hit in cranes.search(query) if hit["relative_path"] == "note.md")
+    assert (hit["line"], hit["column"], hit["text"]) == (8, 3, "> brake, then lift")
+
+
+def test_forms_of_one_word_are_no_two_words(cranes: Indexed) -> None:
+    cranes.write("root/forms.txt", "a jib\nthe jib and its jibs\nits cable\n")
+    hit = next(hit for hit in cranes.search("cable jib") if hit["relative_path"] == "forms.txt")
+    assert hit["line"] == 1
 
 
 def test_a_word_points_at_itself_not_at_another_form(cranes: Indexed) -> None:
