@@ -97,9 +97,9 @@ class PhraseMemory:
             self._known.popitem(last=False)
 
 
-class Signs(NamedTuple):
-    """Phrases without a word (``->``), as typed. The index knows nothing about them, so each content that the rest of
-    the query proposes is read."""
+class Quoted(NamedTuple):
+    """The phrases of a query as typed. The index knows nothing about those without a word (``->``), so each content
+    that the rest of the query proposes is read."""
 
     required: Sequence[str]
     excluded: Sequence[str]
@@ -116,16 +116,16 @@ class PhraseCheck:
         file_filter: FileFilter,
         memory: PhraseMemory,
         read: Callable[[int], Bytes | None],
-        signs: Signs,
+        quoted: Quoted,
     ) -> None:
         self._reader = reader
         self._borders = file_filter.borders
         self._memory = memory
         self._read = read
-        self._wanted = [*_written(compiled.phrases, reader.words), *_without_words(signs.required, reader.words)]
+        self._wanted = [*_written(compiled.phrases, reader.words), *_without_words(quoted.required, reader)]
         self._excluded = [
             *_written(compiled.excluded_phrases, reader.words),
-            *_without_words(signs.excluded, reader.words),
+            *_without_words(quoted.excluded, reader),
         ]
         self._single_queries = 0
         self._rewritten = 0 if self.trivial else int(reader.one(REWRITTEN))
@@ -199,5 +199,5 @@ def _written(phrases: Sequence[Phrase], words: Tokenizer) -> list[_Wanted]:
     return [_Wanted(phrase.text, phrase.term.match, WrittenPhrase(phrase.text, words)) for phrase in phrases]
 
 
-def _without_words(texts: Sequence[str], words: Tokenizer) -> list[_Wanted]:
-    return [_Wanted(text, None, WrittenPhrase(text, words)) for text in texts]
+def _without_words(texts: Sequence[str], reader: Reader) -> list[_Wanted]:
+    return [_Wanted(text, None, WrittenPhrase(text, reader.words)) for text in texts if not reader.tokens(text)]

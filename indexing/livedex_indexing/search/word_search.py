@@ -30,7 +30,7 @@ from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import Facets, MatchCounter
 from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM, Continuations, NamePlaces
 from livedex_indexing.rank.passages import remembered
-from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
+from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Quoted, build_file_filter
 from livedex_indexing.rank.postings import Texts
 from livedex_indexing.rank.postings import first_chunks as first_chunks_of
 from livedex_indexing.rank.ranking_request import Arrangement, TypedText
@@ -261,7 +261,7 @@ class WordSearch:
             file_filter,
             self._memory,
             lambda content_id: self._bytes_of(content_id, file_filter.resolved),
-            Signs(*([text for text in of if not self._reader.tokens(text)] for of in (self._query.phrases, excluded))),
+            Quoted(self._query.phrases, excluded),
         )
 
     def _count(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck, page: _Page) -> None:
