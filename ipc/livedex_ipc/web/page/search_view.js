@@ -240,7 +240,7 @@ export class SearchView {
     const known = this.#known
     this.#known = new Map()
     for (const hit of answer.hits) {
-      const place = `${hit.path}\n${hit.start_line}`
+      const place = `${hit.path_b64 ?? hit.path}\n${hit.start_line}\n${hit.start_column}`
       const before = known.get(place)
       const isNew = isSameSearch && before?.hit.content_hash !== hit.content_hash
       const isKept =
@@ -369,9 +369,10 @@ export class SearchView {
     one('hits').children[first]?.querySelector('.open').focus()
   }
 
+  // A search that fails, or is passed by the next one, leaves the hits of another one in the list.
   async #openFirst() {
-    await this.#list(++this.#last, {})
-    one('hits').querySelector('.open')?.click()
+    await this.#search()
+    if (this.#shownFor === this.#values().toString()) one('hits').querySelector('.open')?.click()
   }
 }
 
