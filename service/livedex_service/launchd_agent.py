@@ -15,12 +15,14 @@ from livedex_service.systemd_units import Launch
 LABEL = "livedex"
 SOCKET_NAME = "livedex"  # under this name the daemon asks launchd for its socket
 _SOCKET_MODE = 0o600
-# `bootout` does not wait for the end, and `bootstrap` refuses an agent that has not ended.
-_REPLACE = """\
+# `bootout` does not wait for the end, and `bootstrap` refuses an agent that is loaded or has not ended.
+_UNLOAD = """\
 launchctl bootout {target} 2>/dev/null
 looks=0
 while launchctl print {target} >/dev/null 2>&1 && [ $looks -lt 15 ]; do sleep 1; looks=$((looks + 1)); done
-exec launchctl bootstrap {domain} "$0\""""
+"""
+_STOP = _UNLOAD + "! launchctl print {target} >/dev/null 2>&1"
+_REPLACE = _UNLOAD + 'exec launchctl bootstrap {domain} "$0"'
 
 
 def plist(launch: Launch, socket_path: str, stderr_path: str, path: str) -> str:
@@ -72,8 +74,7 @@ class LaunchdAgent:
         file = self._file()
         # launchd makes the socket and the file of stderr, but no folder for them.
         folders = {os.path.dirname(self._socket_path): None, os.path.dirname(self._stderr_path): None}
-        replace = _REPLACE.format(target=self._target, domain=self._domain)
-        return Plan((file,), (("mkdir", "-p", "-m", "700", *folders), ("sh", "-c", replace, file.path)))
+        return Plan((file,), (("mkdir", "-p", "-m", "700", *folders), self._replace(file)))
 
     def uninstall_plan(self) -> Plan:
         """Return what ``uninstall`` does."""
@@ -85,11 +86,13 @@ class LaunchdAgent:
     def act(self, verb: str) -> None:
         """Start, stop or restart. Stopped, it is unloaded until it is started or the user logs in."""
         if verb == "stop":
-            must_run(["launchctl", "bootout", self._target])
-        elif verb == "start":
-            must_run(["launchctl", "bootstrap", self._domain, self._file().path])
-        else:
-            must_run(["launchctl", "kickstart", "-k", self._target])
+            must_run(["sh", "-c", _STOP.format(target=self._target)])
+        elif verb == "restart" or not self.state().active:
+            must_run(self._replace(self._file()))
+
+    def _replace(self, file: UnitFile) -> tuple[str, ...]:
+        """Return the command that loads the agent, which starts it; one that is loaded already is ended first."""
+        return "sh", "-c", _REPLACE.format(target=self._target, domain=self._domain), file.path
 
     def state(self) -> State:
         """Return how the agent is."""

@@ -8,6 +8,7 @@ import os
 import plistlib
 import socket
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,21 +59,32 @@ case "$1 $2" in
   print*livedex)
     test -e "$here/loaded" || exit 113
     if test -e "$here/ended"; then rm "$here/ended" "$here/loaded"; fi
-    if test -e "$here/ending"; then mv "$here/ending" "$here/ended"; fi ;;
+    if test -e "$here/ending"; then mv "$here/ending" "$here/ended"; fi
+    echo "	pid = 7" ;;
   bootout*) test -e "$here/loaded" || exit 3; touch "$here/ending" ;;
   bootstrap*) test ! -e "$here/loaded" || exit 5; grep -q "<key>Sockets</key>" "$3" && touch "$here/loaded" ;;
+  kickstart*) test -e "$here/loaded" || exit 113 ;;
 esac
 """
 
 
-def test_the_agent_is_loaded_loaded_again_and_unloaded(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    programs = home.path / "bin"
-    programs.mkdir()
-    (programs / "launchctl").write_text(LAUNCHCTL)
-    (programs / "launchctl").chmod(0o755)
+@pytest.fixture
+def programs(home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = home.path / "bin"
+    folder.mkdir()
+    (folder / "launchctl").write_text(LAUNCHCTL)
+    (folder / "launchctl").chmod(0o755)
     monkeypatch.setenv("HOME", home.env["HOME"])
-    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
-    agent = LaunchdAgent(LAUNCH, f"{home.path}/run/livedex.sock", f"{home.path}/logs/livedex.log")
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    return folder
+
+
+@pytest.fixture
+def agent(home: Home, programs: Path) -> LaunchdAgent:
+    return LaunchdAgent(LAUNCH, f"{home.path}/run/livedex.sock", f"{home.path}/logs/livedex.log")
+
+
+def test_the_agent_is_loaded_loaded_again_and_unloaded(home: Home, programs: Path, agent: LaunchdAgent) -> None:
     (file,) = service_manager.install(agent).files
     assert file.path == f"{home.env['HOME']}/Library/LaunchAgents/livedex.plist"
     assert [(home.path / name).stat().st_mode & 0o777 for name in ("run", "logs")] == [0o700, 0o700]
@@ -80,6 +92,16 @@ def test_the_agent_is_loaded_loaded_again_and_unloaded(home: Home, monkeypatch: 
     assert (programs / "loaded").exists() and not (programs / "ended").exists()
     service_manager.uninstall(agent)
     assert (programs / "ending").exists() and not os.path.exists(file.path)
+
+
+def test_the_agent_starts_and_stops_whatever_it_does(programs: Path, agent: LaunchdAgent) -> None:
+    service_manager.install(agent)
+    for verb, runs in (("start", True), ("restart", True), ("stop", False), ("stop", False), ("restart", True)):
+        agent.act(verb)
+        assert ((programs / "loaded").exists(), agent.state().active) == (runs, runs), verb
+    agent.act("stop")
+    agent.act("start")
+    assert agent.state().active
 
 
 class Launchd:
