@@ -176,3 +176,4 @@ def test_print_is_plain_text_and_needs_no_manager(manager: Manager) -> None:
     template = manager.home.run("service", "print", "--system").stdout
     assert "/etc/systemd/system/livedex@.service" in template and "User=%i" in template
     assert "<key>Sockets</key>" in manager.home.run("service", "print", "--platform", "launchd").stdout
+    assert manager.run("print", "--system", "--platform", "launchd", code=2)["data"] == {"field": "--system"}

@@ -14,7 +14,7 @@ from livedex_ipc import paths
 from livedex_ipc.cli.commands.up_command import stop_daemon
 from livedex_ipc.cli.context import ANSWER_MS, Context
 from livedex_ipc.client import connect_known
-from livedex_ipc.errors import Unavailable
+from livedex_ipc.errors import InvalidParams, Unavailable
 from livedex_service import service_manager
 from livedex_service.executable import NotInstalledError, daemon_command
 from livedex_service.service_manager import Manager, ManagerError, Plan
@@ -153,6 +153,8 @@ def _manager(context: Context, platform: str | None = None) -> Manager:
     except NotInstalledError as error:
         raise Unavailable(str(error)) from error
     if (platform or ("launchd" if sys.platform == "darwin" else "systemd")) == "launchd":
+        if context.values.get("system"):
+            raise InvalidParams("--system is for systemd: launchd has no such template", {"field": "--system"})
         from livedex_service.launchd_agent import LaunchdAgent
 
         return LaunchdAgent(launch, paths.socket_path(), _log_path())
