@@ -32,6 +32,7 @@ from livedex_ipc.cli.live.live_state import (
     Show,
     State,
     Step,
+    lines,
     place,
 )
 from livedex_ipc.cli.live.prompt_keys import EDITING, insert
@@ -105,8 +106,8 @@ def _answered(state: State, event: Found | Changed | Failed | Preview) -> State:
         return _with_hits(state, event)
     if isinstance(event, Failed):
         return _with_hits(state, Found(event.number, (), False, True, event.message))
-    gone = {place(hit) for hit in event.removed}
-    kept = tuple(hit for hit in state.hits if place(hit) not in gone)
+    gone = {lines(hit) for hit in event.removed}
+    kept = tuple(hit for hit in state.hits if lines(hit) not in gone)
     hit = selected_hit(state)
     hits = (event.added + kept)[:MOST_FOLLOWED]
     places = [place(each) for each in hits]
@@ -119,8 +120,8 @@ def _answered(state: State, event: Found | Changed | Failed | Preview) -> State:
 
 
 def _with_hits(state: State, found: Found) -> State:
-    places = [place(hit)[0] for hit in found.hits]
-    selected = places.index(state.edited) if state.edited in places else 0
+    paths = [lines(hit)[0] for hit in found.hits]
+    selected = paths.index(state.edited) if state.edited in paths else 0
     return state._replace(
         edited=None,
         answered=found.number,

@@ -27,7 +27,7 @@ from livedex_ipc.cli.live.live_state import (
     Search,
     Show,
     State,
-    place,
+    lines,
 )
 from livedex_ipc.cli.live.live_view import draw
 from livedex_ipc.errors import LivedexError
@@ -206,7 +206,7 @@ class Session:
             code = self._screen.run(command)
         except (OSError, ValueError) as error:
             return Failed(0, f"the editor did not start: {error}: set VISUAL or EDITOR")
-        return Failed(0, f"{command[0]} ended with exit code {code}") if code else Edited(place(hit)[0])
+        return Failed(0, f"{command[0]} ended with exit code {code}") if code else Edited(lines(hit)[0])
 
 
 def _newest(requests: list[Request]) -> list[Request]:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 Mode = Literal["words", "exact", "regex"]
 Link = Literal["connecting", "connected", "lost"]
-Place = tuple[str, str, int, int, str]  # path, kind, first and last line, content hash
+Lines = tuple[str, str, int, int, str]  # path, kind, first and last line, content hash
+Place = tuple[Lines, int]  # and the column of its start
 
 HELP_TITLE = "help"
 
@@ -174,6 +175,11 @@ Request = Search | Show | Explain | Open | End
 Step = tuple[State, tuple[Request, ...]]
 
 
-def place(hit: HitFields | RemovedHit) -> Place:
-    """Return what identifies a hit."""
+def lines(hit: HitFields | RemovedHit) -> Lines:
+    """Return what is known of a hit that has gone. All hits of a long line have it, and go at the same time."""
     return hit.get("path_b64", hit["path"]), hit["kind"], hit["start_line"], hit["end_line"], hit["content_hash"]
+
+
+def place(hit: HitFields) -> Place:
+    """Return what identifies a hit."""
+    return lines(hit), hit["start_column"]

@@ -249,6 +249,19 @@ def test_status_why_and_help_are_pages() -> None:
     assert daemon.done[-1] == End()
 
 
+def test_hits_in_one_line_are_marked_and_selected_each_for_itself() -> None:
+    daemon = started(Query("abc", following=True))
+    hits: Any = [wire_hit("/r/long.md", f"part {column}", [], start_column=column) for column in (1, 2048, 4096)]
+    daemon.take(Found(daemon.state.requested, tuple(hits)))
+    daemon.type("down", "tab")
+    assert chosen(daemon.state) == (hits[1],)
+    new: Any = wire_hit("/r/new.md", "a new lease", [])
+    daemon.take(Changed(daemon.state.requested, (new,), ()))
+    assert daemon.state.hits[daemon.state.selected] == hits[2]
+    daemon.take(Changed(daemon.state.requested, (), (hits[0],)))
+    assert daemon.state.hits == (new,)
+
+
 def test_a_followed_list_changes_with_its_files_and_keeps_the_selection() -> None:
     daemon = started(Query("abc", following=True))
     daemon.take("answer")
