@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -100,6 +101,21 @@ def test_a_list_follows_its_query(home: Home, indexed: Tree, program: Path) -> N
         lists(vim, ["a.md:2:4:No zither more."])
         vim.type(":LivedexFollow!\r")
         vim.see("livedex: the quickfix list does not follow a query")
+
+
+@NEOVIM
+@pytest.mark.shares_daemon
+def test_a_list_that_follows_has_every_hit_of_a_long_line(home: Home, indexed: Tree, program: Path) -> None:
+    with neovim(program, home, indexed.path) as vim:
+        vim.type(":LivedexFollow quagga\r")
+        vim.see("livedex quagga (following)")
+        indexed.save("long.md", "The quagga runs over the plain. " * 200 + "\n")
+        hits = json.loads(home.run("--json", "search", "quagga").stdout)["hits"]
+        places = sorted((hit["line"], hit["column"]) for hit in hits)
+        assert len(places) > 2
+        vim.see(lambda _: [(each["lnum"], each["col"]) for each in vim.ask("getqflist()")] == places)
+        indexed.save("long.md", "The quagga runs.\n")
+        lists(vim, ["long.md:1:5:The quagga runs."])
 
 
 @NEOVIM

@@ -34,7 +34,7 @@ DEFECTS = (
         "followed-hit-stays",
         "a list that follows its query keeps the hits of files that were deleted",
         f"{LUA}/follow.lua",
-        (("list.entries[key_of(hit)] = nil", "local _ = key_of(hit)"),),
+        (("list.entries[lines_of(hit)] = nil", "local _ = lines_of(hit)"),),
         f"{LISTS}::test_a_list_follows_its_query",
     ),
     Defect(

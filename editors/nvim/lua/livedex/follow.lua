@@ -14,22 +14,24 @@ local MOST_FIRST = 1000
 ---@field id integer of the quickfix list
 ---@field params table
 ---@field subscription integer?
----@field entries table<string, table> by the hit's key
+---@field entries table<string, table<integer, table>> by the hit's lines, then by its column
 ---@field rows table[] the entries in the order shown
 ---@field state string
 ---@field is_due boolean whether `show` is to be called already
 
 local lists = {} ---@type livedex.List[]
 
----Return what tells one hit from all others, in `removed` as well.
-local function key_of(hit)
+---Return what is known of a hit in `removed`, too: all hits of a long line have it, and go at the same time.
+local function lines_of(hit)
   return table.concat({ hit.path_b64 or hit.path, hit.kind, hit.start_line, hit.end_line, hit.content_hash }, '\0')
 end
 
 local function add(list, found)
   for _, hit in ipairs(found) do
-    local key = key_of(hit)
-    list.entries[key] = vim.tbl_extend('error', hits.item(hit), { key = key })
+    local lines = lines_of(hit)
+    local key = lines .. '\0' .. hit.start_column
+    list.entries[lines] = list.entries[lines] or {}
+    list.entries[lines][hit.start_column] = vim.tbl_extend('error', hits.item(hit), { key = key })
   end
 end
 
@@ -38,8 +40,20 @@ local function is_before(one, other)
     return one.filename < other.filename
   elseif one.lnum ~= other.lnum then
     return one.lnum < other.lnum
+  elseif one.col ~= other.col then
+    return one.col < other.col
   end
   return one.key < other.key
+end
+
+---Return the entries in the order of the list.
+local function rows_of(list)
+  local rows = {}
+  for _, entries in pairs(list.entries) do
+    vim.list_extend(rows, vim.tbl_values(entries))
+  end
+  table.sort(rows, is_before)
+  return rows
 end
 
 local function unsubscribe(list)
@@ -71,8 +85,7 @@ local function show(list)
   local is_shown = now.winid ~= 0 and vim.fn.getqflist({ id = 0 }).id == list.id
   local row = is_shown and vim.api.nvim_win_get_cursor(now.winid)[1] or 0
   local before = list.rows
-  list.rows = vim.tbl_values(list.entries)
-  table.sort(list.rows, is_before)
+  list.rows = rows_of(list)
   local idx = before[now.idx] and row_of(list.rows, before[now.idx].key, now.idx) or 1
   quickfix.set(list.id, list.params.query, list.rows, list.state, idx)
   if before[row] then
@@ -112,7 +125,7 @@ connection.on('search/changed', function(params)
   for _, list in ipairs(lists) do
     if list.subscription == params.subscription then
       for _, hit in ipairs(params.removed) do
-        list.entries[key_of(hit)] = nil
+        list.entries[lines_of(hit)] = nil
       end
       add(list, params.added)
       if params.fresh then
