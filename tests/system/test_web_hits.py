@@ -83,3 +83,15 @@ def test_a_list_is_followed_after_enter_that_found_nothing(
     page.locator("#said", has_text="Nothing found").wait_for()
     tree.save("new.md", "a zither is played\n")
     until(page, lambda: paths(page) == ["root/new.md:1"], "the file that was saved")
+
+
+def test_the_editor_is_sent_to_the_match_after_any_characters(
+    tabs: Tabs, web: WebProcess, client: Client, tree: Tree
+) -> None:
+    line = "Żółw \U0001f600 東京: a celesta"
+    tree.write("a.md", f"{line}\n")
+    add_root(client, tree)
+    page = tabs.open(web.url)
+    typed(page, "celesta")
+    column = len(line.partition("celesta")[0].encode("utf-16-le")) // 2 + 1
+    assert page.locator("#hits .edit").get_attribute("href") == f"vscode://file{tree}/a.md:1:{column}"

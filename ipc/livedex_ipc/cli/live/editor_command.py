@@ -12,8 +12,17 @@ _WITH_COLUMN = frozenset(("hx", "helix", "subl", "zed", "micro"))  # PATH:LINE:C
 _WITH_GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor"))  # --goto PATH:LINE:COLUMN
 
 
+def column_in(text: str, column: int) -> int:
+    """Return a column as editors count: in characters of the line ``text``. The daemon's ``column`` counts bytes.
+
+    Of a very long line ``text`` is a part: of what lies behind that, each byte counts.
+    """
+    before = text.encode("utf-8", "replace")[: column - 1]
+    return column - len(before) + len(before.decode("utf-8", "replace"))
+
+
 def editor_command(environ: Mapping[str, str], path: str, line: int, column: int) -> list[str]:
-    """Return the words of the command. ``column``: of bytes, from 1. Raises ValueError if the setting is no command."""
+    """Return the words of the command. ``column``: of characters, from 1. Raises ValueError if there is no command."""
     import shlex
 
     setting = environ.get("VISUAL") or environ.get("EDITOR") or "vi"

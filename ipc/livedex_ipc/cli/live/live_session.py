@@ -198,11 +198,12 @@ class Session:
         self._subscription = None
 
     def _open(self, hit: HitFields) -> Event | None:
-        from livedex_ipc.cli.live.editor_command import editor_command
+        from livedex_ipc.cli.live.editor_command import column_in, editor_command
         from livedex_ipc.cli.render.shown_paths import path_text
 
         try:
-            command = editor_command(os.environ, path_text(hit), hit["line"], hit["column"])
+            column = column_in(hit["text"], hit["column"])
+            command = editor_command(os.environ, path_text(hit), hit["line"], column)
             code = self._screen.run(command)
         except (OSError, ValueError) as error:
             return Failed(0, f"the editor did not start: {error}: set VISUAL or EDITOR")

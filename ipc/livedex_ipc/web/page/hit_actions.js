@@ -18,12 +18,12 @@ export class Actions {
   }
 
   // The link that opens the editor; null for a name that is not text, or without an editor.
-  editorHref({ path, path_b64, line, column = 1 }) {
+  editorHref({ path, path_b64, line, column = 1, text = '' }) {
     if (!this.template || path_b64) return null
     const encoded = path.split('/').map(encodeURIComponent).join('/')
     return this.template.replace(
       /\{(path|line|column)\}/g,
-      (_, name) => ({ path: encoded, line: line ?? 1, column })[name],
+      (_, name) => ({ path: encoded, line: line ?? 1, column: columnIn(text, column) })[name],
     )
   }
 
@@ -52,4 +52,11 @@ export class Actions {
     button?.click()
     return Boolean(button)
   }
+}
+
+// A column as editors count, in code units of the line; the daemon counts bytes. Of a very long line `text` is a part:
+// of what lies behind that, each byte counts.
+function columnIn(text, column) {
+  const before = new TextEncoder().encode(text).slice(0, column - 1)
+  return column - before.length + new TextDecoder('utf-8', { ignoreBOM: true }).decode(before).length
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from helpers.support import Daemon, Tree, add_root
-from livedex_ipc.cli.live.editor_command import editor_command
+from livedex_ipc.cli.live.editor_command import column_in, editor_command
 from livedex_ipc.cli.live.live_requests import search_params
 from livedex_ipc.cli.live.live_state import Query
 
@@ -26,6 +26,14 @@ from livedex_ipc.cli.live.live_state import Query
 )
 def test_the_editor_opens_the_line(environ: dict[str, str], words: list[str]) -> None:
     assert editor_command(environ, "/a b", 7, 3) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "expected"),
+    [("a lease", 3, 3), ("Żółw: lease", 10, 7), ("東京 lease", 8, 4), ("é" * 9, 25, 16), ("", 1, 1), ("é", 2, 2)],
+)
+def test_an_editor_counts_characters(text: str, column: int, expected: int) -> None:
+    assert column_in(text, column) == expected
 
 
 @pytest.mark.parametrize("setting", ["'", " "])
