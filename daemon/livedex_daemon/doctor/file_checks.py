@@ -85,7 +85,7 @@ def socket() -> Iterator[Check]:
     try:
         found = os.lstat(where)
     except FileNotFoundError:
-        yield ok("socket", f"{where} (the daemon creates it at its start)")
+        yield _no_socket_yet(where)
         return
     except OSError as fault:
         yield failed(
@@ -104,6 +104,20 @@ def socket() -> Iterator[Check]:
         yield warning("socket", f"{where} is open to others (mode {mode:04o})", f"run `chmod 600 {quote(where)}`")
     else:
         yield ok("socket", where)
+
+
+def _no_socket_yet(where: str) -> Check:
+    """Check whether the daemon can create its socket. It makes the folder of the usual one, too."""
+    folder = os.path.dirname(where)
+    if os.environ.get("LIVEDEX_SOCKET") and not os.path.isdir(folder):
+        return failed(
+            "socket", f"LIVEDEX_SOCKET is {where}, and there is no folder {folder}", "make it, or name another socket"
+        )
+    above = _existing(folder)
+    if not (os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK)):
+        fix = "make it writable, or set LIVEDEX_SOCKET to another path"
+        return failed("socket", f"livedex cannot write to {above} to create {where}", fix)
+    return ok("socket", f"{where} (the daemon creates it at its start)")
 
 
 def roots() -> Iterator[Check]:

@@ -199,6 +199,13 @@ BROKEN = (
     Broken("agent memory of a newer livedex", newer_memory, "memory", "failed", "newer livedex"),
     Broken("a file in the socket's place", lambda s: s.home.socket.touch(), "socket", "failed", "not a socket"),
     Broken("a path too long", lambda s: s.patch.setenv("LIVEDEX_SOCKET", "/" + "x" * 200), "socket", "failed", "limit"),
+    Broken(
+        "a socket in no folder",
+        lambda s: s.patch.setenv("LIVEDEX_SOCKET", f"{s.root}/none/x.sock"),
+        "socket",
+        "failed",
+        "no folder",
+    ),
     Broken("a daemon that does not answer", lambda s: s.listen(0o600), "daemon", "failed", "does not answer"),
     Broken("a daemon of another version", lambda s: s.daemon("0.0.9"), "daemon", "warning", "0.0.9 runs"),
     Broken(

@@ -131,6 +131,8 @@ def test_a_home_that_cannot_be_written(home: Home) -> None:
     found = as_nobody(doctor_command.checks)
     folders = [check for check in found["checks"] if check["name"] == "folders"]
     assert [f"livedex cannot write to {home.path}" in check["message"] for check in folders] == [True, True]
+    (place,) = [check for check in found["checks"] if check["name"] == "socket"]
+    assert f"livedex cannot write to {home.path} to create {home.socket}" in place["message"]
     assert [check["state"] for check in folders] == ["failed", "warning"], "without a log it does its work"
 
 
