@@ -9,11 +9,14 @@ import io
 import re
 import zipfile
 from collections.abc import Callable
+from importlib import import_module
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from livedex_indexing.child.lazy_modules import defer
+from livedex_indexing.parse.notebooks import notebook_text
 from livedex_indexing.parse.parsers import MARKITDOWN, PDFIUM
+from livedex_indexing.parse.spreadsheets import xls_text, xlsx_text
 from livedex_indexing.text import decoder
 
 UNPACKED_BYTES: Final = 200 << 20  # of an archive
@@ -22,17 +25,15 @@ _SLIDE: Final = re.compile(r"^<!-- Slide number: \d+ -->$", re.MULTILINE)
 _CONVERTERS: Final = {
     ".docx": "DocxConverter",
     ".pptx": "PptxConverter",
-    ".xlsx": "XlsxConverter",
-    ".xls": "XlsConverter",
     ".pdf": "PdfConverter",
     ".epub": "EpubConverter",
     ".html": "HtmlConverter",
     ".htm": "HtmlConverter",
     ".xhtml": "HtmlConverter",
-    ".ipynb": "IpynbConverter",
 }
-_LIBRARIES: Final = {".docx": "mammoth", ".pptx": "pptx", ".xlsx": "pandas", ".xls": "pandas"}
-_DECODED: Final = frozenset((".html", ".htm", ".xhtml", ".ipynb"))
+_LIBRARIES: Final = {".docx": "mammoth", ".pptx": "pptx"}
+_PAGES: Final = frozenset((".html", ".htm", ".xhtml"))
+_WORKBOOKS: Final = {".xlsx": ("openpyxl", xlsx_text), ".xls": ("xlrd", xls_text)}
 
 
 class Refused(Exception):
@@ -96,23 +97,14 @@ def _pdf_reason(message: str) -> str:
 
 
 def _markitdown(suffix: str) -> Convert:
-    # What other formats need, what guesses formats and what loads pages: most of the time that an import takes.
-    for unused in {"magika", "requests", *_LIBRARIES.values()} - {_LIBRARIES.get(suffix)}:
-        defer(unused, annotations=("Magika", "Response", "Session"))
-    import markitdown
-    from markitdown import converters
-
-    made = getattr(converters, _CONVERTERS[suffix])()
-    info = markitdown.StreamInfo(extension=suffix, charset="utf-8" if suffix in _DECODED else None)
+    made = _own(suffix) or _markitdowns(suffix)
 
     def convert(path: str) -> Markdown:
         with open(path, "rb") as file:
             data = file.read()
-        if suffix in _DECODED:
-            data = decoder.decode(data).text.encode("utf-8", "replace")
         _refuse_bomb(data)
         try:
-            text: str = made.convert(io.BytesIO(data), info).markdown
+            text = made(data)
         except MemoryError:
             raise
         except RecursionError:
@@ -121,6 +113,36 @@ def _markitdown(suffix: str) -> Convert:
             raise Refused(_reason(error, data)) from None
         text = cleaned(text)
         return Markdown(text, [found.start() for found in _SLIDE.finditer(text)] if suffix == ".pptx" else [])
+
+    return convert
+
+
+def _own(suffix: str) -> Callable[[bytes], str] | None:
+    """Return what reads the formats of which markitdown loses text; None for the others."""
+    if suffix == ".ipynb":
+        return lambda data: notebook_text(decoder.decode(data).text)
+    if suffix in _WORKBOOKS:
+        library, read = _WORKBOOKS[suffix]
+        import_module(library)
+        return read
+    return None
+
+
+def _markitdowns(suffix: str) -> Callable[[bytes], str]:
+    # What other formats need, what guesses formats and what loads pages: most of the time that an import takes.
+    for unused in {"magika", "requests", "pandas", *_LIBRARIES.values()} - {_LIBRARIES.get(suffix)}:
+        defer(unused, annotations=("Magika", "Response", "Session"))
+    import markitdown
+    from markitdown import converters
+
+    made = getattr(converters, _CONVERTERS[suffix])()
+    is_page = suffix in _PAGES
+    info = markitdown.StreamInfo(extension=suffix, charset="utf-8" if is_page else None)
+
+    def convert(data: bytes) -> str:
+        if is_page:
+            data = decoder.decode(data).text.encode("utf-8", "replace")
+        return str(made.convert(io.BytesIO(data), info).markdown)
 
     return convert
 

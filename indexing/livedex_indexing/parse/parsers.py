@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from livedex_indexing.child.installed_versions import version_of
 
-VERSION: Final = 1  # increase it whenever livedex changes the text that a parser gives
+VERSION: Final = 2  # increase it whenever livedex changes the text that a parser gives
 
 MARKITDOWN: Final = "markitdown"
 PDFIUM: Final = "pypdfium2"
@@ -25,8 +25,8 @@ BUILT_IN: Final = (MARKITDOWN, PDFIUM, PANDOC)
 _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     ".docx": ("mammoth", "lxml"),
     ".pptx": ("python-pptx",),
-    ".xlsx": ("pandas", "openpyxl"),
-    ".xls": ("pandas", "xlrd"),
+    ".xlsx": ("openpyxl",),
+    ".xls": ("xlrd",),
     ".pdf": ("pdfminer.six", "pdfplumber"),
     ".epub": ("defusedxml",),
     ".html": ("beautifulsoup4", "markdownify"),

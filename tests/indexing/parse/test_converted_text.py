@@ -1,0 +1,116 @@
+"""What the real parsers make of a document: its words as they were written, and none of them lost."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+import struct
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from livedex_indexing.parse.parse_process import Converted, Failure, Request, convert
+
+documents = pytest.importorskip("helpers.documents", reason="the parsers and writers of documents are not installed")
+
+
+def failed(data: bytes, suffix: str, folder: Path) -> str:
+    found = convert(Request(data, suffix, "markitdown", 60.0, str(folder)))
+    assert isinstance(found, Failure), found
+    return found.message
+
+
+def text_of(data: bytes, suffix: str, folder: Path) -> str:
+    found = convert(Request(data, suffix, "markitdown", 60.0, str(folder)))
+    assert isinstance(found, Converted), found
+    return found.text.decode()
+
+
+def workbook(*rows: list[Any]) -> bytes:
+    import openpyxl
+
+    made, book = io.BytesIO(), openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(made)
+    return made.getvalue()
+
+
+def test_a_cell_of_a_workbook_has_the_text_and_the_digits_that_it_was_given(tmp_path: Path) -> None:
+    """A column with an empty cell is no column of fractions, and `NA` is a text like any other."""
+    data = workbook(
+        ["phone", "code", "day", "share"],
+        [4915112345678, "007", datetime.date(2026, 1, 2), 0.1 + 0.2],
+        [None, "NA", datetime.datetime(2026, 1, 2, 3, 4, 5), 1e-9],
+        [3.0, "null", None, True],
+        [],
+        [None, "a|b c", None, 12.5],
+    )
+    assert text_of(data, ".xlsx", tmp_path).splitlines() == [
+        "## Sheet",
+        "| phone | code | day | share |",
+        "| --- | --- | --- | --- |",
+        "| 4915112345678 | 007 | 2026-01-02 | 0.3 |",
+        "|  | NA | 2026-01-02 03:04:05 | 1e-09 |",
+        "| 3 | null |  | TRUE |",
+        "|  | a|b c |  | 12.5 |",
+    ]
+
+
+def test_a_workbook_of_a_program_that_misspells_an_attribute_is_read(tmp_path: Path) -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook(["okapi"]))) as source, zipfile.ZipFile(made, "w") as target:
+        for name in source.namelist():
+            part = source.read(name).replace(b"<sheetView ", b'<sheetView showZeroes="1" ')
+            target.writestr(name, part)
+    assert b"showZeroes" in made.getvalue()
+    assert "| okapi |" in text_of(made.getvalue(), ".xlsx", tmp_path)
+
+
+def test_an_old_workbook_has_the_same_cells(tmp_path: Path) -> None:
+    def record(kind: int, data: bytes) -> bytes:
+        return struct.pack("<HH", kind, len(data)) + data
+
+    def label(row: int, column: int, text: str) -> bytes:
+        return record(4, struct.pack("<HH3sB", row, column, b"\0\0\0", len(text)) + text.encode())
+
+    def number(row: int, column: int, value: float) -> bytes:
+        return record(3, struct.pack("<HH3sd", row, column, b"\0\0\0", value))
+
+    cells = label(0, 0, "phone") + label(0, 1, "code") + number(1, 0, 4915112345678.0) + label(2, 1, "NA")
+    data = record(9, struct.pack("<HH", 2, 0x10)) + cells + number(3, 0, 12.5) + record(10, b"")
+    lines = text_of(data, ".xls", tmp_path).splitlines()
+    assert lines[1:] == ["| phone | code |", "| --- | --- |", "| 4915112345678 |", "|  | NA |", "| 12.5 |"]
+
+
+def notebook(**parts: Any) -> bytes:
+    return json.dumps(parts).encode()
+
+
+def test_a_notebook_of_any_age_has_all_its_cells(tmp_path: Path) -> None:
+    new = notebook(
+        nbformat=4,
+        metadata={"kernelspec": {"language": "R"}},
+        cells=[
+            {"cell_type": "markdown", "source": ["# One\n", "about the okapi"]},
+            {"cell_type": "code", "source": "x <- 1\n```\n", "outputs": []},
+            {"cell_type": "raw", "source": ["plain"]},
+        ],
+    )
+    found = text_of(new, ".ipynb", tmp_path)
+    assert found == "# One\nabout the okapi\n\n````r\nx <- 1\n```\n\n````\n\n```\nplain\n```"
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": ["Old"]},
+        {"cell_type": "code", "language": "python", "input": ["quokka = 1"], "outputs": []},
+    ]
+    old = notebook(nbformat=3, metadata={"name": ""}, worksheets=[{"cells": cells}])
+    assert text_of(old, ".ipynb", tmp_path) == "## Old\n\n```python\nquokka = 1\n```"
+
+
+def test_what_has_no_cells_is_no_notebook(tmp_path: Path) -> None:
+    assert failed(b'{"a": 1}', ".ipynb", tmp_path) == "damaged (KeyError)"
+    assert failed(b"[1]", ".ipynb", tmp_path) == "damaged (AttributeError)"
+    assert text_of(notebook(cells=[]), ".ipynb", tmp_path) == ""
