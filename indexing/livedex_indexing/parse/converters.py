@@ -34,6 +34,21 @@ _CONVERTERS: Final = {
 _LIBRARIES: Final = {".docx": "mammoth", ".pptx": "pptx"}
 _PAGES: Final = frozenset((".html", ".htm", ".xhtml"))
 _WORKBOOKS: Final = {".xlsx": ("openpyxl", xlsx_text), ".xls": ("xlrd", xls_text)}
+_AS_TYPED: Final = {"escape_underscores": False, "escape_asterisks": False}  # else `a_b` becomes `a\\_b`
+_HEAD_BYTES: Final = 4096
+_CHARSET: Final = re.compile(
+    rb"""<meta\s[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)|<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)""",
+    re.IGNORECASE,
+)
+_MEANT: Final = {  # the WHATWG's names: what pages call so is a superset
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+}
 
 
 class Refused(Exception):
@@ -111,7 +126,7 @@ def _markitdown(suffix: str) -> Convert:
             raise Refused("nested too deeply") from None
         except Exception as error:
             raise Refused(_reason(error, data)) from None
-        text = cleaned(text)
+        text = cleaned(text.replace("\xad", ""))  # a word may be cut there, and is none
         return Markdown(text, [found.start() for found in _SLIDE.finditer(text)] if suffix == ".pptx" else [])
 
     return convert
@@ -141,10 +156,24 @@ def _markitdowns(suffix: str) -> Callable[[bytes], str]:
 
     def convert(data: bytes) -> str:
         if is_page:
-            data = decoder.decode(data).text.encode("utf-8", "replace")
-        return str(made.convert(io.BytesIO(data), info).markdown)
+            data = decoder.decode(data, _declared(data)).text.encode("utf-8", "replace")
+        found = made.convert(io.BytesIO(data), info, **_AS_TYPED)
+        return _titled(found.markdown, found.title or "") if is_page else str(found.markdown)
 
     return convert
+
+
+def _declared(page: bytes) -> str:
+    """Return the encoding that a page names at its beginning, as browsers read the name; "" without one."""
+    found = _CHARSET.search(page[:_HEAD_BYTES])
+    name = decoder.codec_name((found[1] or found[2]).decode("ascii")) if found else None
+    return _MEANT.get(name, name) if name else ""
+
+
+def _titled(text: str, title: str) -> str:
+    """Return a page with its title, which is outside of its body."""
+    words = " ".join(title.split())
+    return text if words in text else f"# {words}\n\n{text}"
 
 
 def _reason(error: BaseException, data: bytes) -> str:

@@ -86,6 +86,41 @@ def test_an_old_workbook_has_the_same_cells(tmp_path: Path) -> None:
     assert lines[1:] == ["| phone | code |", "| --- | --- |", "| 4915112345678 |", "|  | NA |", "| 12.5 |"]
 
 
+def test_a_name_is_not_written_with_backslashes(tmp_path: Path) -> None:
+    documents.write_docx(tmp_path / "a.docx", ["parse_header_of *okapi*"])
+    found = text_of((tmp_path / "a.docx").read_bytes(), ".docx", tmp_path)
+    assert "This paragraph is about the parse_header_of *okapi*." in found
+    assert "call parse_header_of()" in text_of(b"<p>call parse_header_of()</p>", ".html", tmp_path)
+
+
+def test_a_word_that_may_be_cut_is_one_word(tmp_path: Path) -> None:
+    assert text_of(b"<p>Donau&shy;dampf&shy;schiff</p>", ".html", tmp_path) == "Donaudampfschiff"
+
+
+def test_a_page_has_its_title(tmp_path: Path) -> None:
+    page = "<html><head><title>All about\n the okapi</title></head><body><h1>{}</h1><p>Text</p></body></html>"
+    found = text_of(page.format("Welcome").encode(), ".html", tmp_path)
+    assert found.splitlines() == ["# All about the okapi", "", "# Welcome", "", "Text"]
+    assert text_of(page.format("All about the okapi").encode(), ".xhtml", tmp_path).count("All about the okapi") == 1
+
+
+@pytest.mark.parametrize("head", ['<meta charset="{}">', '<?xml version="1.0" encoding="{}"?>'])
+@pytest.mark.parametrize(
+    ("named", "encoding", "text"),
+    [
+        ("iso-8859-9", "cp1254", "Pijamalı hasta yağız şoföre"),
+        ("ISO-8859-1", "cp1252", "“curly” naïve"),  # browsers read this name so
+        ("iso-8859-9", "utf-8", "yağız"),  # it is UTF-8, whatever it says
+        ("no-such", "cp1252", "naïve café"),
+    ],
+)
+def test_a_page_is_in_the_encoding_that_it_names(
+    head: str, named: str, encoding: str, text: str, tmp_path: Path
+) -> None:
+    page = f"{head.format(named)}<p>{text}</p>"
+    assert text in text_of(page.encode(encoding), ".html", tmp_path)
+
+
 def notebook(**parts: Any) -> bytes:
     return json.dumps(parts).encode()
 
