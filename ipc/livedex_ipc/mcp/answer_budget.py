@@ -48,7 +48,7 @@ def shortened(tool: Tool, arguments: Mapping[str, object], result: Mapping[str, 
         answer["more"] = cut + _more(tool, arguments, kept, len(shown))
     elif answer.get("omitted"):
         answer["more"] = "ask again with offset next_offset, or with a larger max_chars"
-    if "next_offset" in answer and len(shown) < len(kept):
+    if "next_offset" in tool.output and len(shown) < len(kept):  # also of the daemon's last page
         answer["next_offset"] = _offset(arguments) + len(shown)
     return answer
 

@@ -43,6 +43,11 @@ def test_no_answer_is_longer_than_its_budget(sizes: list[int], letter: str, offs
     assert bool(answer["hits"]) == bool(sizes), "one is always shown, at least a part of it"
 
 
+def test_a_last_page_that_is_cut_is_not_the_last() -> None:
+    answer: Any = shortened(SEARCH, {"offset": 40}, result(*("x" * 9000 for _ in range(4)), next_offset=None))
+    assert (len(answer["hits"]), answer["next_offset"]) == (2, 42)
+
+
 def test_what_the_daemon_left_out_is_counted_too() -> None:
     answer = shortened(SEARCH, {}, result("a", omitted=3, next_offset=1))
     assert (answer["omitted"], answer["next_offset"]) == (3, 1)
