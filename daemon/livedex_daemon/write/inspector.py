@@ -296,9 +296,11 @@ class Inspector:
                 self._backlog.mark(entry.key, Mark(tree=True, force=entry.force, background=entry.background))
                 self.finished.append(entry)
                 continue
-            if entry.progress is not None:
-                entry.progress.removed += 1
             row = self._store.file(root.id, path)
+            if entry.progress is not None:
+                below = self._store.folders_below(root.id, path)
+                entry.progress.removed += sum(len(self._store.states(root.id, folder)) for folder in below)
+                entry.progress.removed += row is not None
             if row is not None:  # it may have been written by this name just before
                 self._mark_twins(root, path, row.state, entry)
             self.changes.removed.append((root.id, path))

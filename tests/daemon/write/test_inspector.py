@@ -11,6 +11,7 @@ from helpers.fakes import FakePool, FakePresence, FakeStore, FakeWatching, onlin
 from helpers.inspection_desk import Desk, row
 from livedex_daemon.watch.backlog import Backlog, Entry, Waiter
 from livedex_daemon.watch.root_table import Root
+from livedex_daemon.watch.run_progress import RunProgress
 from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.inspector import Inspector
 from livedex_daemon.write.walk import Work
@@ -345,3 +346,16 @@ def test_what_was_read_is_no_other_name_any_more(desk: Desk) -> None:
     os.link(desk.folder / "a.txt", desk.folder / "b.txt")
     written_by_event(desk, b"b.txt")
     assert desk.backlog.pending([(1, b"a.txt")]) == 0
+
+
+def test_a_run_counts_the_files_that_were_gone(desk: Desk) -> None:
+    """A path that never was is none, and a folder counts for each file that the index has of it."""
+    desk.store.put_files([row(b"d/a.txt"), row(b"d/e/b.txt"), row(b"f.txt")])
+    counts = []
+    for path in (b"never", b"d", b"f.txt"):
+        entry = Entry((1, path), 1, 0.0)
+        entry.tree, entry.progress = True, RunProgress()
+        desk.inspector.inspect(entry, desk.root)
+        desk.inspector.depart()
+        counts.append(entry.progress.removed)
+    assert counts == [0, 2, 1]
