@@ -207,7 +207,7 @@ class App:
             FileMethods(reads, roots, worker),
             FileSearch(reads),
             ExchangeMethods(self._exchange),
-            KnowledgeMethods(self._knowledge, self._embedding),
+            KnowledgeMethods(self._knowledge, self._embedding, self._plugins),
             PluginMethods(self._plugins),
         )
         return {name: handler for group in groups for name, handler in group.table().items()}

@@ -175,6 +175,8 @@ def test_a_broken_store_of_memory_is_an_error_that_names_it(
             client.server_reload()
             if where == "factory":
                 assert client.knowledge_stats()["backend"] == "sqlite"
+                (warned,) = client.knowledge_search(query="walrus")["warnings"]
+                assert warned["code"] == "knowledge_unavailable" and SAYS.get(how, "") in warned["message"], how
             else:
                 for _ in range(2):
                     with pytest.raises(Unavailable, match="the knowledge store 'broken' failed"):

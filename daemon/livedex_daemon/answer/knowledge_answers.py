@@ -12,6 +12,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from livedex_daemon.answer.memory_request import MemoryRequest, searched
+from livedex_daemon.answer.plugin_methods import memory_warnings
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.embedding.embedding_thread import EmbeddingThread
 from livedex_daemon.knowledge.agent_memory import AgentMemory, NewEntry
@@ -107,8 +108,9 @@ class _Opened(NamedTuple):
 class KnowledgeMethods:
     """The methods of agent memory."""
 
-    def __init__(self, thread: KnowledgeThread, embedding: EmbeddingThread) -> None:
+    def __init__(self, thread: KnowledgeThread, embedding: EmbeddingThread, plugins: PluginHost) -> None:
         self._thread = thread
+        self._plugins = plugins
         self._embedding = embedding
 
     def table(self) -> dict[str, Handler]:
@@ -151,7 +153,8 @@ class KnowledgeMethods:
         domains = None if params["domain"] is None else (params["domain"],)
         wanted = MemoryRequest(params["query"], params["k"], domains, params["mode"])
         answer = await self._thread.run(lambda store: searched(store, wanted, self._embedding, EMBED_S))
-        found: FoundEntriesResult = {"entries": answer.entries, "mode": answer.mode, "warnings": [*answer.warnings]}
+        warnings = [*memory_warnings(self._plugins), *answer.warnings]
+        found: FoundEntriesResult = {"entries": answer.entries, "mode": answer.mode, "warnings": warnings}
         if answer.pending is not None:
             found["vectors_pending"] = answer.pending
         return found

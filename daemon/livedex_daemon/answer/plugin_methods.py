@@ -61,6 +61,11 @@ def plugin_warnings(host: PluginHost, pipelines: PipelineFaults, backend: Backen
     return [*map(_refused, _not_loaded(host)), *faults]
 
 
+def memory_warnings(host: PluginHost) -> list[AnswerWarning]:
+    """Return why the configured store of agent memory is not in use; nothing if it is."""
+    return [_unavailable(fault) for fault in host.faults() if fault.kind == KNOWLEDGE_STORE.name]
+
+
 def _incomplete(mirror: Mirror) -> AnswerWarning:
     message = f"the backend {mirror.name!r} is being filled ({mirror.behind:,} files left); the former one answers"
     return warning("backend_unavailable", message, "nothing to do: livedex switches to it when it is complete")
