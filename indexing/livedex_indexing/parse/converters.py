@@ -34,7 +34,11 @@ _CONVERTERS: Final = {
 _LIBRARIES: Final = {".docx": "mammoth", ".pptx": "pptx"}
 _PAGES: Final = frozenset((".html", ".htm", ".xhtml"))
 _WORKBOOKS: Final = {".xlsx": ("openpyxl", xlsx_text), ".xls": ("xlrd", xls_text)}
-_AS_TYPED: Final = {"escape_underscores": False, "escape_asterisks": False}  # else `a_b` becomes `a\\_b`
+_AS_TYPED: Final = {  # else `a_b` becomes `a\\_b`, and a word that is bold in part two words
+    "escape_underscores": False,
+    "escape_asterisks": False,
+    "strip": ["b", "strong", "i", "em"],
+}
 _HEAD_BYTES: Final = 4096
 _CHARSET: Final = re.compile(
     rb"""<meta\s[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)|<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)""",

@@ -97,6 +97,11 @@ def test_a_word_that_may_be_cut_is_one_word(tmp_path: Path) -> None:
     assert text_of(b"<p>Donau&shy;dampf&shy;schiff</p>", ".html", tmp_path) == "Donaudampfschiff"
 
 
+def test_a_word_that_is_bold_in_part_is_one_word(tmp_path: Path) -> None:
+    page = b"<p>The <b>O</b>kapi is <em>very</em> shy, see <code>a_b</code></p><ul><li><strong>one</strong></ul>"
+    assert text_of(page, ".html", tmp_path) == "The Okapi is very shy, see `a_b`\n\n* one"
+
+
 def test_a_page_has_its_title(tmp_path: Path) -> None:
     page = "<html><head><title>All about\n the okapi</title></head><body><h1>{}</h1><p>Text</p></body></html>"
     found = text_of(page.format("Welcome").encode(), ".html", tmp_path)
