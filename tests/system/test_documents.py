@@ -86,6 +86,8 @@ def test_each_kind_of_document_is_found_by_its_content(client: Client, shelf: Pa
             assert {hit["relative_path"] for hit in found} == {f"d{number}{suffix}"}, suffix
     assert {hit["kind"] for hit in hits(client, "wxlsx0x")} == {"markdown_table"}
     assert {hit["kind"] for hit in hits(client, "whtml0xcell")} == {"markdown_table"}
+    assert {hit["relative_path"] for hit in hits(client, "whtml0x lang:html")} == {"d0.html"}
+    assert {hit["language"] for hit in hits(client, "keep_wipynb0x")} == {"python"}
     for suffix in ("epub", "html", "ipynb"):
         assert "markdown_code" in {hit["kind"] for hit in hits(client, f"keep_w{suffix}0x")}, suffix
     assert [hit["metadata"]["page"] for hit in hits(client, "vpptx0x", group="file")] == [2]

@@ -85,14 +85,17 @@ def choose(name: bytes, head: bytes, settings: ChunkSettings) -> Plan:
     """Return the plan for a file ``name``. ``head`` is its first ``HEAD_BYTES`` bytes, or the whole file."""
     suffix, identity = _parser(name, settings)
     if identity is not None and parsers.is_document(suffix, head[:HEAD_BYTES], decoder.is_binary):
-        return document_plan(identity, settings)
+        return document_plan(name, identity, settings)
     language, pipeline = _kind(name, head[:HEAD_BYTES])
     return _plan(_override(name, settings), pipeline, language, settings)
 
 
-def document_plan(identity: str, settings: ChunkSettings) -> Plan:
-    """Return the plan of a document that the parser of this identity converts."""
-    plan = _plan(None, "markdown", None, msgspec.structs.replace(settings, encoding=""))  # its Markdown is UTF-8
+def document_plan(name: bytes, identity: str, settings: ChunkSettings) -> Plan:
+    """Return the plan of a document called ``name`` that the parser of this identity converts."""
+    language, _category = language_detection.by_name(name) or (None, "plain")
+    if language == "json":  # of a notebook it is the form, and no language of its text
+        language = None
+    plan = _plan(None, "markdown", language, msgspec.structs.replace(settings, encoding=""))  # its Markdown is UTF-8
     signature = hashlib.blake2b(plan.signature + identity.encode(), digest_size=16).digest()
     return plan._replace(signature=signature, parser=parsers.name_of(identity))
 
@@ -120,7 +123,7 @@ def possible(name: bytes, settings: ChunkSettings) -> frozenset[bytes]:
     """
     identity = _parser(name, settings)[1]
     if identity is not None:
-        return frozenset((document_plan(identity, settings).signature,))
+        return frozenset((document_plan(name, identity, settings).signature,))
     by_name = language_detection.by_name(name)
     kinds: list[tuple[str, str | None]]
     override = _override(name, settings)

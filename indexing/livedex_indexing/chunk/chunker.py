@@ -55,7 +55,7 @@ def chunk_content(data: bytes, name: bytes, settings: ChunkSettings, *, is_conve
     """
     if settings.tokenizer != "character":
         raise ValueError(f"unknown tokenizer {settings.tokenizer!r}")
-    plan = document_plan("", settings) if is_converted else choose(name, data[:HEAD_BYTES], settings)
+    plan = document_plan(name, "", settings) if is_converted else choose(name, data[:HEAD_BYTES], settings)
     suffix = next(reversed(language_detection.suffixes(name)), b"").decode("utf-8", "replace")
     return _pipelines(settings.chunk_size, settings.overlap).cut(data, plan, suffix)
 
