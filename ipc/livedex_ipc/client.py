@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 RECV_BYTES = 256 * 1024
 MAX_FIRST = 64 * 1024  # bytes of the first answer, if it says who answers
 WHO_S = 10.0
+ENDING_S = 2.0  # after that, a daemon that was killed has closed its socket
 FIRST_WAIT_S = 0.3
 NEXT_WAIT_S = 0.1
 REFUSED = frozenset({errno.ENOENT, errno.ECONNREFUSED, errno.ENOTDIR, errno.ENOTSOCK, errno.ECONNRESET})
@@ -275,14 +276,22 @@ def connect(
 
 
 def connect_known(*, spawn: bool = True) -> Client:
-    """Connect as ``connect`` does. Raises ForeignProgram, too, if what answers is no livedex daemon."""
-    client = connect(spawn=spawn)
-    try:
-        client.who(WHO_S)
-    except LivedexError:
-        client.close()
-        raise
-    return client
+    """Connect as ``connect`` does. Raises ForeignProgram, too, if what answers is no livedex daemon.
+
+    A daemon that is killed accepts connections until the kernel has closed its socket: then the next one is asked.
+    """
+    ends = time.monotonic() + ENDING_S
+    while True:
+        client = connect(spawn=spawn)
+        try:
+            client.who(WHO_S)
+        except LivedexError as error:
+            client.close()
+            if not isinstance(error.__cause__, OSError) or time.monotonic() > ends:
+                raise
+            time.sleep(0.02)
+        else:
+            return client
 
 
 def attempt(where: str, wait_s: float = 10.0) -> Client | None:

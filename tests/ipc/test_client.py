@@ -227,6 +227,33 @@ def test_another_program_at_the_socket_is_named(tmp_path: Path, answer: bytes) -
                 client.who(5)
 
 
+@pytest.mark.parametrize("ends", [2, 1000])
+def test_a_daemon_that_ends_as_we_connect_is_followed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: int
+) -> None:
+    """A daemon that is killed accepts connections until the kernel has closed its socket."""
+    path = str(tmp_path / "s")
+    monkeypatch.setenv("LIVEDEX_SOCKET", path)
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {"name": "livedex", "pid": 7}}
+    with socket.socket(socket.AF_UNIX) as ending:
+        ending.bind(path)
+        ending.listen()
+
+        def accept() -> None:
+            for _ in range(ends):
+                ending.accept()[0].close()
+            with ending.accept()[0] as last:
+                last.recv(1000)
+                last.sendall(json.dumps(answer).encode() + b"\n")
+
+        threading.Thread(target=accept, daemon=True).start()
+        if ends == 2:
+            client_module.connect_known(spawn=False).close()
+        else:
+            with pytest.raises(Unavailable, match="closed the connection before it answered server/info"):
+                client_module.connect_known(spawn=False)
+
+
 @pytest.mark.parametrize("first", [True, False])
 def test_another_program_that_sends_without_end_is_named(monkeypatch: pytest.MonkeyPatch, first: bool) -> None:
     monkeypatch.setattr(client_module, "MAX_FIRST" if first else "MAX_MESSAGE", 1000)
