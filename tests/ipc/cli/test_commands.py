@@ -249,3 +249,11 @@ def test_paths_and_logs_need_no_daemon(home: Home) -> None:
         child.send_signal(signal.SIGINT)
         assert child.wait(10) == 130
     assert not home.socket.exists()
+
+
+def test_a_search_that_finds_nothing_says_that_documents_wait(home: Home, canned: CannedDaemon) -> None:
+    canned.answers["search"] = search_result(documents_pending=1)
+    assert home.run("search", "zither").stderr == "livedex: 1 document still to be converted\n"
+    assert home.run("search", "zither", "--json").stderr == ""
+    canned.answers["search"] = search_result(hit("/r/a.md", "zither", []), documents_pending=2)
+    assert home.run("search", "zither").stderr == "", "a program reads what was found"

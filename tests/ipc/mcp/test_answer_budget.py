@@ -31,6 +31,10 @@ def test_an_agent_gets_what_it_needs_and_no_more() -> None:
     assert answer == {"hits": [hit], "fresh": True}
 
 
+def test_an_agent_learns_that_documents_are_still_to_be_converted() -> None:
+    assert shortened(SEARCH, {}, result(documents_pending=2)) == {"hits": [], "fresh": True, "documents_pending": 2}
+
+
 @given(st.lists(st.integers(0, 40_000), max_size=12), st.sampled_from("aä\x00\u2028"), st.integers(0, 50))
 def test_no_answer_is_longer_than_its_budget(sizes: list[int], letter: str, offset: int) -> None:
     answer: Any = shortened(SEARCH, {"offset": offset}, result(*(letter * size for size in sizes), next_offset=99))

@@ -156,6 +156,7 @@ def _harmless(record: str) -> str:
 def _print_text(context: Context, pages: Iterable[Result]) -> bool:
     """Print the hits between what was corrected and how many there are; only a single page goes to the pager."""
     from livedex_ipc.cli.render.search_text import Blocks, facets_text, hits_text, total_text
+    from livedex_ipc.cli.render.terminal_text import count_text
 
     streams, view = context.streams, context.view()
     offset: int = context.values.get("offset", 0)
@@ -190,6 +191,9 @@ def _print_text(context: Context, pages: Iterable[Result]) -> bool:
             streams.message("livedex: nothing found: nothing is indexed yet, run `livedex up FOLDER`")
         elif not shown and not remembered:
             streams.hint("livedex: nothing found")
+        if at_end and page.get("documents_pending"):
+            say = streams.hint if shown or remembered else streams.message
+            say(f"livedex: {count_text(page['documents_pending'], 'document')} still to be converted")
         context.print_state(page, page["pending"], page["warnings"])
     streams.write(blocks.rest())
     return shown > 0 or remembered
