@@ -7,6 +7,7 @@ from planted.defect import Defect
 PROCESS = "tests/indexing/parse/test_parse_process.py"
 FILES = "tests/indexing/hits/test_documents_served.py"
 SYSTEM = "tests/system/test_documents.py"
+TEXT = "tests/indexing/parse/test_converted_text.py"
 
 DEFECTS = (
     Defect(
@@ -58,5 +59,40 @@ DEFECTS = (
         (("            if result is None and not again:\n", "            if False:\n"),),
         "tests/daemon/documents/test_conversions.py"
         "::test_one_that_no_path_had_any_more_is_asked_for_again_though_another_path_waits",
+    ),
+    Defect(
+        "names-escaped",
+        "a name with an underscore in a document has a backslash, and neither a phrase nor exact search finds it",
+        "livedex_indexing/parse/converters.py",
+        (('"escape_underscores": False', '"escape_underscores": True'),),
+        f"{TEXT}::test_a_name_is_not_written_with_backslashes",
+    ),
+    Defect(
+        "long-numbers-rounded",
+        "a phone number in a workbook is stored as a fraction with an exponent",
+        "livedex_indexing/parse/spreadsheets.py",
+        (("DIGITS: Final = 15 ", "DIGITS: Final = 7 "),),
+        f"{TEXT}::test_an_old_workbook_has_the_same_cells",
+    ),
+    Defect(
+        "old-notebook-empty",
+        "a notebook of before 2015 is indexed without its text, and nothing says so",
+        "livedex_indexing/parse/notebooks.py",
+        (('cells = notebook.get("cells")', 'cells = notebook.get("cells", [])'),),
+        f"{TEXT}::test_a_notebook_of_any_age_has_all_its_cells",
+    ),
+    Defect(
+        "page-decoded-by-a-guess",
+        "a page that names its encoding is decoded by a guess",
+        "livedex_indexing/parse/converters.py",
+        (("decoder.decode(data, _declared(data))", "decoder.decode(data)"),),
+        f"{TEXT}::test_a_page_is_in_the_encoding_that_it_names",
+    ),
+    Defect(
+        "title-of-a-page-dropped",
+        "a page is not found by its title",
+        "livedex_indexing/parse/converters.py",
+        (("return text if words in text else", "return text if words else"),),
+        f"{TEXT}::test_a_page_has_its_title",
     ),
 )
