@@ -152,6 +152,18 @@ def test_a_backend_of_the_page_ranks(
         assert found(client, "") != [] and found(client, "goat") == ["c.txt"]
 
 
+def test_a_search_in_a_root_or_above_it_is_in_all_of_it(
+    start_daemon: Callable[..., Daemon], configuration: Callable[[str], str], tree: Tree
+) -> None:
+    """The plugin gets the root as it is, without a slash at its end."""
+    tree.write("sea/c.txt", "a walrus at sea\n")
+    with start_daemon(configuration("outside")).client() as client:
+        ranks(client, "outside")
+        for path in (str(tree), str(tree.path.parent), "/"):
+            assert sorted(found(client, mode="keyword", path=path)) == ["a.md", "b.txt", "sea/c.txt"], path
+        assert found(client, mode="keyword", path=f"{tree}/sea") == ["sea/c.txt"]
+
+
 def test_it_gets_the_converted_text_of_a_document(
     tree: Tree, folder: Path, tmp_path: Path, configuration: Callable[[str], str], start_daemon: Callable[..., Daemon]
 ) -> None:

@@ -192,7 +192,7 @@ def _queries(query: Query, request: SearchRequest, roots: Mapping[int, bytes], l
             phrases=query.phrases,
             terms=tuple(QueryTerm(term.name, term.value, term.excluded) for term in query.terms),
             limit=limit,
-            path=None if place is None else _text(relpath.join(roots[place.root_id], place.path)),
+            path=None if place is None else _text(relpath.absolute(roots[place.root_id], place.path)),
             globs=query.globs,
             languages=query.languages,
             kinds=query.kinds,
