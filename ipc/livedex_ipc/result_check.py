@@ -37,6 +37,8 @@ def _fits(value: object, hint: Any, bound: Mapping[Any, Any]) -> bool:
         return isinstance(value, list)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return isinstance(value, dict) and all(_fits(each, inner[1], bound) for each in value.values())
+    if hint is Any:  # a class, from Python 3.11 on
+        return True
     if hint in (int, float):
         return isinstance(value, int | float)
     return isinstance(value, hint) if isinstance(hint, type) else True
