@@ -32,7 +32,7 @@ def _cell(cell: Mapping[str, Any], language: str) -> str:
         return _fenced(text, str(cell.get("language") or language))
     if kind == "raw":
         return _fenced(text, "")
-    return f"{'#' * int(cell.get('level', 1))} {text}" if kind == "heading" else text
+    return f"{'#' * min(6, int(cell.get('level', 1)))} {text}" if kind == "heading" else text
 
 
 def _fenced(text: str, language: str) -> str:
