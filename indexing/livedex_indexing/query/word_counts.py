@@ -94,6 +94,7 @@ class WordCounts:
         self.paths: int | None = None
         self._dead: int | None = None
         self._known: dict[str, tuple[int, int]] = {}
+        self._words: dict[str, int] = {}
         self._many: dict[str, int] = {} if former is None else former._many
         self._lengths: dict[int | None, float] | None = None if former is None else former._lengths
         self._counted_at: int = 0 if former is None else former._counted_at  # all chunks at the time of these counts
@@ -141,13 +142,15 @@ class WordCounts:
         """Return the numbers of chunks and of paths that contain the word."""
         known = self._known.get(match)
         if known is None:
-            rows = self._rows(reader, match, stems, prefix)
-            if rows and not self._is_alive(reader, match, rows):
-                rows = 0
+            rows = self._living(reader, match, stems, prefix)
             if len(self._known) >= _REMEMBERED_WORDS:
                 self._known.clear()
             known = self._known[match] = (rows, reader.one(_COUNT_PATHS, (paths,)))
         return known
+
+    def _living(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> int:
+        rows = self._rows(reader, match, stems, prefix)
+        return rows if rows and self._is_alive(reader, match, rows) else 0
 
     def _is_alive(self, reader: Reader, match: str, rows: int) -> bool:
         """Whether a content that a file uses has the word. Reads its rows only where all of them may be dead."""
@@ -155,10 +158,23 @@ class WordCounts:
             self._dead = int(reader.one(_COUNT_DEAD))
         return rows > self._dead or reader.one(_ALIVE, (match,)) is not None
 
+    def of_word(self, reader: Reader, token: str) -> int:
+        """Return the number of chunks that contain one word, which is as the tokenizer returns it."""
+        match = f'"{token}"'
+        known = self.counted(match)
+        if known is None:
+            stems = tuple(stem for _, _, stem in reader.stems(token.encode()))
+            known = self._living(reader, match, stems, prefix=False)
+            if len(self._words) >= _REMEMBERED_WORDS:
+                self._words.clear()
+            self._words[match] = known
+        return known
+
     def counted(self, match: str) -> int | None:
-        """Return the number of chunks that an expression finds; None if it was not counted in this generation."""
+        """Return the number of chunks that an expression finds, None if it was not counted in this generation: which
+        ones were depends on other queries, so it may save work, and may change no answer."""
         known = self._known.get(match)
-        return None if known is None else known[0]
+        return self._words.get(match) if known is None else known[0]
 
     def _rows(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> int:
         self.all_chunks(reader)  # first: it drops the counts of an index of another size

@@ -30,8 +30,7 @@ def find_alike(
     parts = _parts(typed) if typed.isascii() else []
     if len(parts) not in _PARTS:
         return {}
-    rows = [counted(phrase([part])) for part in parts]
-    if len(parts) * min([count for count in rows if count is not None], default=0) > _ROWS:
+    if len(parts) * min(map(counted.of_word, parts)) > _ROWS:
         return {}
     match = " AND ".join(phrase([part]) for part in dict.fromkeys(parts))
     found = other_chunks(reader, f"symbols : ({match})", 0, resolved, _READ)

@@ -75,8 +75,7 @@ class LinePlaces:
         if not tokens:
             return []
         match = phrase(tokens)
-        rows = self._counted(match) if len(tokens) == 1 else None
-        if rows is not None and rows > _READ:
+        if len(tokens) == 1 and self._counted.of_word(*tokens) > _READ:
             return list(best[:_READ])
         found = dict.fromkeys(other_chunks(self._reader, f"body : {match}", 0, self._resolved, _ROWS))
         return [*dict.fromkeys((*(chunk_id for chunk_id in best if chunk_id in found), *found))][:_READ]

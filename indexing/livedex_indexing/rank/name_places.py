@@ -56,6 +56,7 @@ _TITLE_WORDS: Final = 12  # words of a title that is looked up
 _TITLE_ROWS: Final = 40_000  # … and the rows of the rarest of them, which FTS5 looks into: at most 3 ms
 _NAMES: Final = 8  # of the names found there, whose definitions are looked up
 SELDOM: Final = 300  # rows of a lower-case word that may be a name in a question; of more, it costs 4 ms
+WITH_SIGNS: Final = 4  # times the rows that are read for a text with signs: it was pasted, and only its signs tell
 _PROPOSED: Final = 96  # chunks with its words in a row that are read …
 _READ_AT_ONCE: Final = 24  # … so many at once, until one has the text
 _HEADED: Final = 24  # chunks with such a heading
@@ -118,7 +119,7 @@ class NamePlaces:
         if not rated and (name is None or name.is_words):
             rated = self._in_message(text)
         plain = None if rated else plain_name_inside(text)
-        if plain is not None and (self._counted(phrase(self._reader.tokens(plain.name))) or 0) <= SELDOM:
+        if plain is not None and self._rarest(self._reader.tokens(plain.name)) <= SELDOM:
             rated = {i: IN_QUESTION * value for i, value in self._defined(plain).items()}
         word = None if DEFINED in rated.values() else word_inside(text)
         declared, written = ({}, []) if word is None else self._lines.declaring(word, best, is_defined=bool(rated))
@@ -136,7 +137,7 @@ class NamePlaces:
         if not rated and corrected != text:
             meant = typed_name(corrected)
             rated = {} if meant is None else self._defined(meant._replace(any_case=True))
-        if not rated and not name.is_words and not self._counted(phrase(self._reader.tokens(name.name))):
+        if not rated and not name.is_words and not self._probe.is_anywhere(self._reader.tokens(name.name)):
             rated = self._alike(name)
         if not rated and not name.is_words:
             rated = dict.fromkeys(written or self._written(name, best), FORM)
@@ -152,11 +153,10 @@ class NamePlaces:
             return []
         if len(tokens) == 1:
             return list(best[:_PROPOSED])
-        found: list[int] = []
-        counts = [rows for token in tokens if (rows := self._counted(phrase([token]))) is not None]
-        if len(tokens) * min(counts, default=0) <= ROWS_READ:
-            found = other_chunks(self._reader, f"body : {phrase(tokens)}", 0, self._resolved, _PROPOSED)
-        looks_pasted = may_be_pasted(text) or may_be_literal(text) or STOP_WORDS.issuperset(tokens)
+        has_signs = may_be_pasted(text)
+        is_cheap = len(tokens) * self._rarest(tokens) <= ROWS_READ * (WITH_SIGNS if has_signs else 1)
+        found = self._proposed(f"body : {phrase(tokens)}", _PROPOSED) if is_cheap else []
+        looks_pasted = has_signs or may_be_literal(text) or STOP_WORDS.issuperset(tokens)
         if found or not (may_have_other_parts(text) or (looks_pasted and len(tokens) >= _WITH_MORE)):
             return found
         return chunks_with_row(self._reader, self._resolved, self._counted, text, _PROPOSED)
@@ -169,10 +169,9 @@ class NamePlaces:
     def _headed(self, tokens: Sequence[str]) -> list[int]:
         if not 1 < len(tokens) <= _TITLE_WORDS:
             return []
-        rarest = min(self._counted(phrase([token])) or 0 for token in tokens)
-        if not 0 < rarest <= _TITLE_ROWS or not self._probe.may_be_outlined(tokens):
+        if not 0 < self._rarest(tokens) <= _TITLE_ROWS or not self._probe.may_be_outlined(tokens):
             return []
-        return other_chunks(self._reader, f"heads : {phrase(tokens)}", 0, self._resolved, _HEADED)
+        return self._proposed(f"heads : {phrase(tokens)}", _HEADED)
 
     def with_those_of_text(
         self,
@@ -307,7 +306,7 @@ class NamePlaces:
     def _elsewhere(self, owner: Sequence[str]) -> float:
         """Return the value of a definition that has not the typed owner: less where that is defined, too, and not a
         variable."""
-        if self._counted(phrase(owner)) == 0:
+        if self._counted.known(phrase(owner)) == 0:
             return OF_VARIABLE
         is_defined = self._probe.is_in_a_name(owner)
         return AS_WORDS if is_defined else OF_VARIABLE
@@ -330,7 +329,7 @@ class NamePlaces:
         """Return those of the best chunks that have the name as typed; none where all may have it, since a lower-case
         word has no form of its own."""
         tokens = self._reader.tokens(name.name)
-        if len(tokens) == 1 and (self._counted(phrase(tokens)) or 0) <= WRITTEN_ROWS:
+        if len(tokens) == 1 and self._counted.of_word(*tokens) <= WRITTEN_ROWS:
             contents = dict(self._reader.rows_of(CONTENT_OF, best))
             among = id_list(set(contents.values()))
             having = {content_id for (content_id,) in self._reader.rows(AS_WRITTEN, (phrase(tokens), among))}
@@ -377,8 +376,12 @@ class NamePlaces:
             rated |= {i: ALIKE * (1 + share) / 2 * value for i, value in self._defined(TypedName(other)).items()}
         return rated
 
-    def _proposed(self, match: str) -> list[int]:
-        return other_chunks(self._reader, match, 0, self._resolved, _ROWS)
+    def _proposed(self, match: str, most: int = _ROWS) -> list[int]:
+        return other_chunks(self._reader, match, 0, self._resolved, most)
+
+    def _rarest(self, tokens: Sequence[str]) -> int:
+        """Return the number of chunks with the rarest of some words, 0 without any."""
+        return min(map(self._counted.of_word, tokens), default=0)
 
     def _having(self, ids: Collection[int], finder: Finder) -> list[int]:
         read = self._texts(ids) if ids else {}

@@ -20,18 +20,18 @@ _ANY = "SELECT rowid FROM postings WHERE postings MATCH ? LIMIT 1"
 
 
 class OutlineProbe:
-    """Looks into the headings and names of one query's snapshot. ``counted`` knows the query's words."""
+    """Looks into the headings and names of one query's snapshot. ``counted``: of the query's words."""
 
     def __init__(self, reader: Reader, counted: RowCounts) -> None:
         self._reader = reader
-        self._counted = counted
+        self._known = counted.known
         self._found: dict[tuple[str, ...], bool] = {}
 
     def may_be_named(self, tokens: Sequence[str]) -> bool:
         """Return False where it is cheap to see that no name has the tokens one after the other."""
-        counted = [(self._counted(phrase([token])), token) for token in tokens]
+        counted = [(self._known(phrase([token])), token) for token in tokens]
         known = [(rows, token) for rows, token in counted if rows is not None]
-        if self._counted(phrase(tokens)) == 0 or any(rows == 0 for rows, _ in known):
+        if self._known(phrase(tokens)) == 0 or any(rows == 0 for rows, _ in known):
             return False
         first = counted[0][0]
         if first is None or len(tokens) == 1:
@@ -42,7 +42,7 @@ class OutlineProbe:
     def may_begin_a_name(self, tokens: Sequence[str]) -> bool:
         """Return False where it is cheap to see that no name has the tokens one after the other, the last one begun:
         FTS5 gathers all rows of all words that begin so."""
-        if not tokens or self._counted(f"{phrase(tokens)} *") == 0:
+        if not tokens or self._known(f"{phrase(tokens)} *") == 0:
             return False
         before = tokens[:-1]
         return not before or (self.may_be_named(before) and self.is_in_a_name(before))
@@ -51,7 +51,7 @@ class OutlineProbe:
         """Return False where common words are in a row in no heading and no name: looked up for both at once."""
         known = self._found.get(key := tuple(tokens))
         if known is None:
-            counts = [self._counted(phrase([token])) for token in tokens]
+            counts = [self._known(phrase([token])) for token in tokens]
             is_dear = len(tokens) > 1 and all(rows is None or rows > FEW for rows in counts)
             known = self._found[key] = not is_dear or self._has(f"{{heads symbols}} : {phrase(tokens)}")
         return known
@@ -59,6 +59,11 @@ class OutlineProbe:
     def is_in_a_name(self, tokens: Sequence[str]) -> bool:
         """Whether a defined name has the tokens one after the other."""
         return self._has(f"symbols : {phrase(tokens)}")
+
+    def is_anywhere(self, tokens: Sequence[str]) -> bool:
+        """Whether a chunk has the tokens one after the other."""
+        rows = self._known(phrase(tokens))
+        return self._has(phrase(tokens)) if rows is None else rows > 0
 
     def _has(self, match: str) -> bool:
         return self._reader.one(_ANY, (match,)) is not None

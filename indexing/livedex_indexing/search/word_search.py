@@ -31,7 +31,7 @@ from livedex_indexing.rank.facets import Facets, MatchCounter
 from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM, Continuations, NamePlaces
 from livedex_indexing.rank.passages import remembered
 from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Quoted, build_file_filter
-from livedex_indexing.rank.postings import Texts
+from livedex_indexing.rank.postings import RowCounts
 from livedex_indexing.rank.postings import first_chunks as first_chunks_of
 from livedex_indexing.rank.ranking_request import Arrangement, TypedText
 from livedex_indexing.rank.results import RankedResults
@@ -250,8 +250,8 @@ class WordSearch:
         """The places in all files that pass the filters, whatever words are excluded."""
         filters = build_filters(self._reader, replace(self._query, excluded=()), self._run.roots, None)
         resolved = resolve_filters(self._reader, filters, self._counts.generation, 0)
-        texts: Texts = lambda ids: self._texts_of(ids, resolved)  # noqa: E731
-        return NamePlaces(self._reader, resolved, texts, self._counts.counted, self._continuations)
+        texts, counts = partial(self._texts_of, resolved=resolved), RowCounts.of(self._reader, self._counts)
+        return NamePlaces(self._reader, resolved, texts, counts, self._continuations)
 
     def _phrase_check(self, compiled: CompiledQuery, file_filter: FileFilter) -> PhraseCheck:
         excluded = [text[1:-1] for text in self._query.excluded if is_phrase(text)]
@@ -318,7 +318,7 @@ class WordSearch:
                 request.query,
                 self._place,
                 lambda ids: self._texts_of(ids, file_filter.resolved),
-                self._counts.counted,
+                RowCounts.of(self._reader, self._counts),
                 {} if compiled.excluded or query.excluded or compiled.phrases else self._continuations,
                 remembered(with_words(query.text, dict(compiled.respelt)).split(), unfinished=query.unfinished),
             ),

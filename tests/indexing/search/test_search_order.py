@@ -8,6 +8,7 @@ import os
 import pytest
 
 from helpers.indexed_folder import LINES, Indexed, expressions
+from livedex_indexing.rank import name_places
 from livedex_indexing.rank.score import WEIGHTS
 from livedex_ipc.errors import Cancelled
 
@@ -330,3 +331,19 @@ def test_the_chunks_of_files_found_by_their_path_may_all_be_looked_into(
     answers.append(index.search("walrus*", limit=100, explain=True))
     assert answers[0] == answers[1]
     assert any(hit["score"] and "walruses" in hit["snippet"] for hit in answers[0])
+
+
+@pytest.mark.parametrize("typed", ["okapi/river.h", "okapi->river_bank", "okapi.river", "wrap(okapi->river);"])
+def test_an_answer_is_the_same_whatever_was_searched_before(
+    index: Indexed, monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    monkeypatch.setattr(name_places, "ROWS_READ", 30)
+    index.write("root/note.md", f"# About {typed}\n\nSee the river, the bank, the okapi.\n")
+    for number in range(40):
+        index.write(
+            f"root/river{number}.c", f"okapi = {number};\nriver bank river.h;\n{typed if number == 30 else ''}\n"
+        )
+    first = index.search(typed, explain=True)
+    for word in ("okapi", "river", "bank", "h", "wrap", "okapi river"):
+        index.search(word)
+    assert index.search(typed, explain=True) == first

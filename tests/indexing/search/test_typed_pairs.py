@@ -10,7 +10,8 @@ from helpers.indexed_folder import Indexed
 from livedex_indexing.model import Query
 from livedex_indexing.query.filters import build_filters, resolve_filters
 from livedex_indexing.rank import name_places
-from livedex_indexing.rank.name_places import NamePlaces
+from livedex_indexing.rank.name_places import WITH_SIGNS, NamePlaces
+from livedex_indexing.rank.postings import RowCounts
 
 NOISE = "timeout of 30, 30 timeouts, KiB by 64, name of a crane, crane has name, holes in a file has holes.\n"
 ROWS = "SELECT count(*) FROM postings WHERE postings MATCH ?"
@@ -47,9 +48,10 @@ def test_common_words_with_a_rare_one_are_looked_for_in_a_row(noisy: Indexed, mo
     with noisy.pool.connection() as reader:
         common, rare = (reader.one(ROWS, (word,)) for word in ("crane", "quokka"))
         resolved = resolve_filters(reader, build_filters(reader, Query(typed), noisy.roots, None), 0)
-        places = NamePlaces(reader, resolved, lambda _: {}, lambda match: reader.one(ROWS, (match,)), {})
+        counts = RowCounts(lambda word: int(reader.one(ROWS, (word,))), lambda _: None)
+        places = NamePlaces(reader, resolved, lambda _: {}, counts, {})
         assert common > 2 * rare
-        monkeypatch.setattr(name_places, "ROWS_READ", 2 * rare)
+        monkeypatch.setattr(name_places, "ROWS_READ", 2 * rare / WITH_SIGNS)
         assert places.with_text(typed, [])
-        monkeypatch.setattr(name_places, "ROWS_READ", 2 * rare - 1)
+        monkeypatch.setattr(name_places, "ROWS_READ", (2 * rare - 1) / WITH_SIGNS)
         assert not places.with_text(typed, [])
