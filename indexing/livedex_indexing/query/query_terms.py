@@ -92,6 +92,28 @@ class CompiledQuery(NamedTuple):
         return bool(self.terms or self.phrases)
 
 
+def readings(spoken: Sequence[QueryTerm]) -> tuple[list[QueryTerm], list[QueryTerm]]:
+    """Return the terms in order in two readings: with a word like ``getHTTPResponse`` as a whole, and with its parts
+    in its place. The parts follow the word."""
+    whole: list[QueryTerm] = []
+    in_parts: list[QueryTerm] = []
+    at = 0
+    while at < len(spoken):
+        parts = _parts(spoken, at)
+        whole.append(spoken[at])
+        in_parts += parts or spoken[at : at + 1]
+        at += 1 + len(parts)
+    return whole, in_parts
+
+
+def _parts(spoken: Sequence[QueryTerm], at: int) -> Sequence[QueryTerm]:
+    """Return the terms behind a word that are its parts; none where it has none."""
+    left, end = "".join(spoken[at].tokens), at + 1
+    while left and end < len(spoken) and left.startswith(part := "".join(spoken[end].tokens)):
+        left, end = left.removeprefix(part), end + 1
+    return () if left or end < at + 3 else spoken[at + 1 : end]
+
+
 def match_any(terms: Iterable[QueryTerm]) -> str:
     """Return an FTS5 expression for texts that matches any of the terms."""
     return " OR ".join(term.match for term in terms)

@@ -305,9 +305,11 @@ def line_inside(text: str) -> Finder:
 
 
 def typed_title(text: str) -> Finder:
-    """Return what finds a text as a heading, in its case."""
+    """Return what finds a text as a whole line or as a heading, in its case."""
     title = " ".join(text.split())
-    return lambda other: any(title == " ".join(line.strip("#=* \t").split()) for line in other.splitlines())
+    return lambda other: any(
+        title in (" ".join(line.split()), " ".join(line.strip("#=* \t").split())) for line in other.splitlines()
+    )
 
 
 def _evenly(text: str) -> str:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Any, Final, NamedTuple
 
 import apsw
 import msgspec
 
-from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, match_any
+from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, match_any, readings
 from livedex_indexing.rank.spans import WITH_SPANS, spans
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
@@ -75,9 +75,10 @@ class MatchFeatures(msgspec.Struct, frozen=True, gc=False):
 class FeatureTable(NamedTuple):
     """Features of rows by id. ``idfs`` is parallel to their counts: first `scored_terms`, then stop words. ``near`` is
     parallel to theirs: Σ idf of the two. ``chunks`` is the number of all rows in the index, ``usual`` their average
-    length. ``written`` is parallel to the scored words: the contents that contain the word as typed; None: treat all as
-    such. ``lengths`` has the usual length of chunks in the language of each row, relative to ``usual``; ``typed`` rates
-    rows that have the query as it was typed (see `NamePlaces`), also some without its words."""
+    length. ``parts``: the places of those terms that are only parts of an indexed word (`readings`). ``written`` is
+    parallel to the scored words: the contents that contain the word as typed; None: treat all as such. ``lengths`` has
+    the usual length of chunks in the language of each row, relative to ``usual``; ``typed`` rates rows that have the
+    query as it was typed (see `NamePlaces`), also some without its words."""
 
     rows: dict[int, MatchFeatures]
     idfs: Sequence[float]
@@ -87,18 +88,22 @@ class FeatureTable(NamedTuple):
     written: Sequence[frozenset[int] | None] = ()
     lengths: Mapping[int, float] = {}
     typed: Mapping[int, float] = {}
+    parts: frozenset[int] = frozenset()
 
 
 class _Wanted(NamedTuple):
     """What to look for: ``terms`` are the scored ones, as positions in ``phrases``, each with its idf in ``idfs``;
     ``phrases`` are all terms of the expression. ``pairs`` and ``near`` are (left, right, number of words in left), left
-    and right being positions in ``phrases``: neighbours in the query, with and without stop words."""
+    and right being positions in ``phrases``: neighbours in the query, with and without stop words. ``readings`` has for
+    each reading of the query its words, as places in ``terms``, and its pairs. ``parts``: see `FeatureTable`."""
 
     phrases: list[QueryTerm]
     terms: list[int]
     idfs: list[float]
     pairs: list[tuple[int, int, int]]
     near: list[tuple[int, int, int]]
+    readings: list[tuple[list[int], list[tuple[int, int, int]]]]
+    parts: frozenset[int] = frozenset()
 
 
 def scored_terms(compiled: CompiledQuery) -> list[QueryTerm]:
@@ -128,6 +133,7 @@ def extract(reader: Reader, compiled: CompiledQuery, ids: Collection[int]) -> Fe
         [idfs[left] + idfs[right] for left, right, _ in wanted.near],
         extractor.chunks,
         extractor.usual,
+        parts=wanted.parts,
     )
 
 
@@ -197,23 +203,30 @@ def _wanted(compiled: CompiledQuery) -> _Wanted:
     terms = scored_terms(compiled)
     scored = set(terms)
     spoken = [term for term in compiled.spoken if term.rows and (term in scored or term.is_stop_word)]
+    whole, in_parts = readings(spoken)
     neighbours = [
-        (left, right) for left, right in pairwise(spoken) if not left.prefix and (left in scored or right in scored)
+        [(left, right) for left, right in pairwise(each) if not left.prefix and (left in scored or right in scored)]
+        for each in (whole, in_parts)
     ]
-    phrases = list(dict.fromkeys([*terms, *(term for pair in neighbours for term in pair)]))
+    phrases = list(dict.fromkeys([*terms, *(term for pairs in neighbours for pair in pairs for term in pair)]))
     place = {term: number for number, term in enumerate(phrases)}
-    pairs = [(place[a], place[b], len(a.tokens)) for a, b in neighbours]
+    of_reading = [[(place[a], place[b], len(a.tokens)) for a, b in pairs] for pairs in neighbours]
+    pairs = list(dict.fromkeys(chain(*of_reading)))
     near = [(place[a], place[b], len(a.tokens)) for a, b in pairwise(terms)]
     stops = [term for term in phrases if term not in scored]
     idfs = [*(term.idf for term in terms), *(_STOP_SHARE * term.idf for term in stops)]
-    return _Wanted(phrases, [place[term] for term in (*terms, *stops)], idfs, pairs, near)
+    ordered = [*terms, *stops]
+    words = [[number for number, term in enumerate(ordered) if term in each] for each in (whole, in_parts)]
+    parts = frozenset(range(len(ordered))).difference(words[0])
+    readings_of = list(zip(words, of_reading, strict=True))[: 2 if parts else 1]
+    return _Wanted(phrases, [place[term] for term in ordered], idfs, pairs, near, readings_of, parts)
 
 
 class _Extractor:
     """The function that FTS5 calls for each row of one statement. One per connection, which one thread uses."""
 
     def __init__(self) -> None:
-        self.begin(_Wanted([], [], [], [], []))
+        self.begin(_Wanted([], [], [], [], [], []))
 
     def begin(self, wanted: _Wanted) -> None:
         self.found: dict[int, MatchFeatures] = {}
@@ -272,10 +285,8 @@ class _Extractor:
             if named:
                 symbols, naming = symbols + idf, naming + 1
         if heads:
-            if heads == len(self._scored) and wanted.pairs:
-                titled = heading if self._in_a_row([columns[_HEADS] for columns in places]) else 0.0
-                if titled and not self._in_a_row([columns[_BODY] for columns in places]):
-                    titled *= _CONTINUED
+            if heads > 1 and self._in_a_row([columns[_HEADS] for columns in places]):
+                titled = heading if self._in_a_row([columns[_BODY] for columns in places]) else _CONTINUED * heading
             heading *= min(1.0, heads / max(1, size(_HEADS)))
         if naming:
             symbols *= 1 + _ALL_NAMES * min(1.0, naming / max(1, size(_SYMBOLS)))
@@ -292,14 +303,21 @@ class _Extractor:
                 for left, right, length in wanted.near
             ]
         window = 0
-        if present == len(self._scored) >= _WINDOW_WORDS:
-            window = _window([places[number][_BODY] for number, _ in self._scored])
+        if present >= len(words := wanted.readings[0][0]) >= _WINDOW_WORDS and all(texts[word] for word in words):
+            window = _window([places[wanted.terms[word]][_BODY] for word in words])
         self.found[rowid] = MatchFeatures(
             counts, texts, symbols, heading, opening, pairs, near, size(_ALL), titled, window
         )
 
     def _in_a_row(self, places: Sequence[Sequence[int]]) -> bool:
-        return all(_adjoining(places[left], places[right], length) for left, right, length in self._wanted.pairs)
+        """Whether all words of a reading, two at least, are there, one after the other."""
+        terms = self._wanted.terms
+        return any(
+            pairs
+            and all(places[terms[word]] for word in words)
+            and all(_adjoining(places[left], places[right], length) for left, right, length in pairs)
+            for words, pairs in self._wanted.readings
+        )
 
 
 def _adjoining(left: Sequence[int], right: Sequence[int], length: int) -> int:

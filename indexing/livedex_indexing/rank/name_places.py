@@ -77,6 +77,7 @@ IN_QUESTION: Final = 0.6  # … for the definition of a lower-case word that a q
 VERBATIM: Final = 0.7  # … for a text of several words as typed
 IN_FEW: Final = 0.9  # … where it is plain words, and few chunks have them: they are meant
 LINE: Final = 1.0  # … if it is a whole line, or a heading of two words in its case
+SAME: Final = 1.4  # … a whole line in its case: more than a file's name and path can give another one
 
 _WITH_WORDS = """SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))
                  AND content_id IN (SELECT rowid FROM exact WHERE exact MATCH ?)"""
@@ -194,7 +195,7 @@ class NamePlaces:
         rated = self.of_text(text, rows, spoken, first)
         headed = chunks_with_named(self._reader, self._texts, text, rows)
         if not rated and not headed:
-            rated = self._in_pieces(text, rows)
+            rated = {i: VERBATIM * share for i, share in having_pieces(self._texts, text, rows).items()}
         rated |= dict.fromkeys(headed, IN_A_ROW)
         if label and not rated:
             named = {chunk_id: AS_LABEL * value for chunk_id, value in named.items()}
@@ -239,16 +240,10 @@ class NamePlaces:
             likely = [chunk_id for chunk_id in likely if all(rows[chunk_id].pairs[1:-1])]
         return self._verbatim([*dict.fromkeys((*headed, *likely))], text, finder)
 
-    def _in_pieces(self, text: str, rows: Mapping[int, MatchFeatures]) -> dict[int, float]:
-        """Rate the chunks with the most of a text, or with a line around which more was typed: of those with most of it
-        in a row."""
-        pieces = having_pieces(self._texts, text, rows)
-        return {chunk_id: VERBATIM * share for chunk_id, share in pieces.items()}
-
     def _verbatim(self, ids: Collection[int], text: str, finder: Finder) -> dict[int, float]:
-        """Rate those of the chunks that have the text, higher where it is a whole line, or where few have it; if none
-        has, those that have its words in a row."""
-        is_line, found, in_case = typed_line(text), list(ids), typed_case(text)
+        """Rate those of the chunks that have the text, higher where it is a whole line, most in its case, or where few
+        have it; if none has, those that have its words in a row."""
+        is_line, is_same, found, in_case = typed_line(text), typed_title(text), list(ids), typed_case(text)
         is_whole: Finder = (lambda _: True) if has_signs_around(text) else is_line
         read: dict[int, str] = {}
         rated: dict[int, float] = {}
@@ -258,8 +253,9 @@ class NamePlaces:
             read |= more
             exact = {i: value for i, value in rated.items() if in_case(read[i])}
             if exact:
-                few = len(exact) <= _READ and not may_be_pasted(text)
-                return {chunk_id: max(value, few * IN_FEW) for chunk_id, value in exact.items()}
+                least = IN_FEW if len(exact) <= _READ and not may_be_pasted(text) else 0.0
+                same = {i for i in exact if is_same(read[i])} if len(text.split()) > 1 else ()
+                return {i: SAME if i in same else max(value, least) for i, value in exact.items()}
         rated = dict.fromkeys(rated, IN_A_ROW)  # in another case
         has_words = None if rated else typed_words(text)
         return rated if has_words is None else {i: IN_A_ROW for i in sorted(read) if has_words(read[i])}

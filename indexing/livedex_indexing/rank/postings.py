@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from livedex_indexing.query.filters import ALIVE, Condition, ResolvedFilters
-from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, match_any
+from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, match_any, readings
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.spans import WITH_SPANS, spans
 from livedex_indexing.store.database import id_list
@@ -255,8 +255,11 @@ def _by_words(reader: Reader, terms: Sequence[QueryTerm], resolved: ResolvedFilt
 
 def _by_neighbours(reader: Reader, compiled: CompiledQuery, resolved: ResolvedFilters, found: dict[int, float]) -> None:
     """Collect rows in which neighbours in the query are neighbours too."""
-    spoken = list(pairwise(term for term in compiled.spoken if term.rows))
-    selective = [pair for pair in spoken if not (pair[0].is_stop_word and pair[1].is_stop_word) and not pair[0].prefix]
+    whole, in_parts = readings([term for term in compiled.spoken if term.rows])
+    neighbours = dict.fromkeys((*pairwise(whole), *pairwise(in_parts)))
+    selective = [
+        pair for pair in neighbours if not (pair[0].is_stop_word and pair[1].is_stop_word) and not pair[0].prefix
+    ]
     rare = [pair for pair in selective if resolved.small or min(pair[0].rows, pair[1].rows) <= ROW_BUDGET]
     pairs = [
         f'"{" ".join((*left.tokens, *right.tokens))}"{" *" if right.prefix else ""}'

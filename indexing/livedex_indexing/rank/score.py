@@ -251,7 +251,8 @@ class _Scale:
         self._content = features.idfs[: len(features.written)]
         # Bare words are remembered ones; with a stop word they are a sentence (counted there: functions -.003).
         bare = len(features.idfs) == len(features.written) > 1
-        self._every = sum(features.idfs) if bare else math.inf
+        self._whole = [0.0 if place in features.parts else idf for place, idf in enumerate(features.idfs)]
+        self._every = sum(self._whole) if bare else math.inf
         self._any_form = bare and is_nowhere_as_typed(features.written)
         self._spread = features.written if may_be_spread(features, content_of) else ()
         weights = tuple(WEIGHTS.values())
@@ -277,14 +278,15 @@ class _Scale:
         norm = K1 * (1 - B + B * row.length / (self._usual * self._lengths.get(chunk_id, 1.0)))
         counts = _sums(row.counts, in_name) if in_name else row.counts
         words = written = every = 0.0
-        for count, text, idf, contents in zip(counts, row.texts, self._idfs, self._written, strict=True):
+        each = zip(counts, row.texts, self._idfs, self._whole, self._written, strict=True)
+        for count, text, idf, whole, contents in each:
             if count:
                 words += idf * count * _GAIN / (count + norm)
                 if text and (contents is None or content_id in contents):
                     written += idf * text * _GAIN / (text + norm)
-                    every += idf
+                    every += whole
                 elif text and self._any_form:
-                    every += idf
+                    every += whole
         every = every if every >= self._every * _ALL else 0.0
         close = every * max(0.0, 1 - row.window / _CLOSE) if row.window else 0.0
         if self._any_form:
@@ -297,9 +299,7 @@ class _Scale:
 
     def similar(self, chunk_id: int | None) -> float:
         """Return the weighted cosine of a chunk."""
-        if not self._similar:
-            return 0.0
-        return self._weights[-1] * self._similar * self._cosines.of(chunk_id)
+        return self._weights[-1] * self._similar * self._cosines.of(chunk_id) if self._similar else 0.0
 
     def cover(self, ids: Sequence[int], content_id: int, copy: Copy) -> float:
         """Return the weighted Σ idf of the words that chunks of a file and its name have together."""

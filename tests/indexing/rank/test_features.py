@@ -126,3 +126,23 @@ def test_a_stop_word_next_to_a_word_counts_half(index: Indexed) -> None:
     idfs = {term.tokens[0]: term.idf for term in query.spoken}
     assert list(found.rows[1].counts) == [1, 1]
     assert list(found.idfs) == pytest.approx([idfs["statement"], 0.5 * idfs["with"]])
+
+
+@pytest.mark.parametrize("typed", ["RawMIDI Callbacks", "Callbacks of RawMIDI", "ISO9660 Callbacks RawMIDI"])
+def test_a_word_of_several_parts_has_neighbours_as_a_whole(index: Indexed, typed: str) -> None:
+    index.write("root/a.md", f"# {typed}\n\ntext\n")
+    index.write("root/b.txt", "raw midi, iso 9660\n")
+    with index.pool.connection() as reader:
+        found = extract(reader, compiled(reader, typed), range(1, 3))
+    row = found.rows[1]
+    assert sum(map(bool, row.pairs)) == len(typed.split()) - 1
+    assert row.titled > 0
+
+
+def test_the_parts_of_a_word_are_not_asked_for_besides_it(index: Indexed) -> None:
+    index.write("root/a.txt", "walrus\nRawMIDI\ntusk\n")
+    index.write("root/b.txt", "walrus raw midi rawmidi tusk\n")
+    with index.pool.connection() as reader:
+        found = extract(reader, compiled(reader, "walrus RawMIDI tusk"), range(1, 3))
+    assert [found.rows[row].window for row in (1, 2)] == [3, 5]
+    assert found.parts == {2, 3}

@@ -62,3 +62,23 @@ def test_a_pasted_text_with_a_known_word_finds_something(
 ) -> None:
     text = first + "".join(sign + word for sign, word in others)
     assert code.search(text, limit=1), f"a file has {first!r}"
+
+
+@pytest.mark.parametrize(
+    ("typed", "path"),
+    [
+        (".stack_size = stack_size,", "table.c"),  # the other file has the words in its name, too
+        ("The Stack Size Manager", "b.md"),  # and here as well, in another case
+        ("RawMIDI Callbacks", "c.md"),  # a word of several parts
+    ],
+)
+def test_the_only_file_with_the_line_comes_first(index: Indexed, typed: str, path: str) -> None:
+    words = "See the stack size manager: RawMIDI, stack size, raw midi, manager. Callbacks by RawMIDI.\n"
+    index.write("root/stack-size/stack-size-manager.md", f"# Stack size manager\n\n{words * 4}")
+    index.write("root/rawmidi/raw_midi_callbacks.c", f"/* {words * 2} */\n")
+    filler = "".join(f"line {number}\n" for number in range(40))
+    index.write("root/table.c", f"{filler}    .stack_size = stack_size,\n{filler}")
+    index.write("root/b.md", f"{filler}\n# The Stack Size Manager\n\n{filler}")
+    index.write("root/c.md", f"{filler}\n# RawMIDI Callbacks\n\n{filler}")
+    hit = index.search(typed)[0]
+    assert (hit["relative_path"], hit["text"].strip(" #")) == (path, typed)
