@@ -131,7 +131,7 @@ DEFECTS = (
         "words-of-a-heading-in-any-order",
         "a heading with the words in another order counts as the title that was typed",
         "livedex_indexing/rank/features.py",
-        (("return all(_adjoining(places[left], places[right], length)", "return all(places[left] and places[right]"),),
+        (("all(_adjoining(places[left], places[right], length)", "all(places[left] and places[right]"),),
         "tests/indexing/rank/test_features.py::test_a_heading_with_all_words_in_a_row_is_a_title",
     ),
     Defect(

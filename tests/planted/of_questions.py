@@ -172,8 +172,22 @@ DEFECTS = (
         "words-of-removed-files",
         "a word that only removed files have counts as one of the index, and what was meant is not found",
         "livedex_indexing/query/word_counts.py",
-        (("if rows and not self._is_alive(reader, match, rows):", "if False:"),),
+        (("return rows if rows and self._is_alive(reader, match, rows) else 0", "return rows"),),
         "tests/indexing/search/test_search_scope.py::test_a_word_of_removed_files_alone_counts_as_missing",
+    ),
+    Defect(
+        "no-neighbours-of-a-word-with-parts",
+        "a heading with a word such as RawMIDI is not known as the title that was typed",
+        "livedex_indexing/query/query_terms.py",
+        (("return () if left or end < at + 3 else spoken[at + 1 : end]", "return ()"),),
+        "tests/indexing/rank/test_features.py::test_a_word_of_several_parts_has_neighbours_as_a_whole",
+    ),
+    Defect(
+        "order-by-earlier-searches",
+        "what is looked up for a name depends on the words that others have searched for, so pages change their order",
+        "livedex_indexing/query/word_counts.py",
+        (("known = self._living(reader, match, stems, prefix=False)", "return 0"),),
+        "tests/indexing/search/test_search_order.py::test_an_answer_is_the_same_whatever_was_searched_before",
     ),
     Defect(
         "files-without-the-words",
