@@ -146,8 +146,9 @@ def test_claims_and_messages_outlive_a_killed_daemon(start_daemon: Callable[...,
 
 
 def test_a_damaged_file_is_named_and_the_rest_works(client: Client, home: Home) -> None:
-    path = home.data / "exchange.db"
-    path.write_bytes(b"not a database" * 100)
+    path, aside = home.data / "exchange.db", home.data / "aside"
+    aside.write_bytes(b"not a database" * 100)
+    aside.rename(path)  # at once: the daemon looks for the file now and then, and would make an empty one its own
     with pytest.raises(Unavailable) as caught:
         client.call("exchange/publish", {"topic": "a", "body": ""})
     data = caught.value.data
