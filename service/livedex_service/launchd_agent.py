@@ -26,7 +26,10 @@ _REPLACE = _UNLOAD + 'exec launchctl bootstrap {domain} "$0"'
 
 
 def plist(launch: Launch, socket_path: str, stderr_path: str, path: str) -> str:
-    """Return the property list. ``path``: the ``PATH`` of the daemon; launchd's own has next to nothing on it."""
+    """Return the property list. ``path``: the ``PATH`` of the daemon; launchd's own has next to nothing on it.
+
+    Raises ManagerError for a path that no property list can have.
+    """
     content = {
         "Label": LABEL,
         "ProgramArguments": [*launch.command, "daemon"],
@@ -44,25 +47,31 @@ def plist(launch: Launch, socket_path: str, stderr_path: str, path: str) -> str:
         # Not the log itself: launchd does not append to this file, and does not follow when the log is rotated.
         "StandardErrorPath": stderr_path,
     }
-    return plistlib.dumps(content, sort_keys=False).decode()
+    try:
+        return plistlib.dumps(content, sort_keys=False).decode()
+    except ValueError:  # UnicodeEncodeError too
+        raise ManagerError(
+            "no property list can have a path with control characters, or one that is not UTF-8: look at PATH and the "
+            "LIVEDEX_ variables, and rename such a folder"
+        ) from None
 
 
 class LaunchdAgent:
-    """The agent of one user."""
+    """The agent of one user. Raises ManagerError for paths that no property list can have."""
 
     name = "launchd"
 
     def __init__(self, launch: Launch, socket_path: str, log_path: str) -> None:
-        self._launch = launch
         self._socket_path = socket_path
         self._log_path = log_path
         self._stderr_path = os.path.join(os.path.dirname(log_path), "stderr.log")
+        self._text = plist(launch, socket_path, self._stderr_path, os.environ.get("PATH", ""))
         self._domain = f"gui/{os.getuid()}"
         self._target = f"{self._domain}/{LABEL}"
 
     def _file(self) -> UnitFile:
         path = os.path.join(os.path.expanduser("~"), "Library", "LaunchAgents", f"{LABEL}.plist")
-        return UnitFile(path, plist(self._launch, self._socket_path, self._stderr_path, os.environ.get("PATH", "")))
+        return UnitFile(path, self._text)
 
     def require(self) -> None:
         """Raise ManagerError unless launchd has a session of this user."""

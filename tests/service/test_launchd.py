@@ -142,3 +142,11 @@ def test_on_macos_the_daemon_takes_its_socket_from_launchd(home: Home, monkeypat
         taken = supervisor.inherited_socket("x")
         assert taken is not None and taken.fileno() == listening.detach()
         taken.close()
+
+
+@pytest.mark.parametrize("path", ["/home/a\x1bda", os.fsdecode(b"/home/\xff")])
+def test_a_path_that_no_list_can_have_is_refused(home: Home, path: str) -> None:
+    done = home.run("service", "print", "--platform", "launchd", env={"PATH": f"{path}:{os.environ['PATH']}"})
+    assert (done.returncode, "Traceback" in done.stderr, "property list" in done.stderr) == (4, False, True), (
+        done.stderr
+    )

@@ -157,7 +157,7 @@ def _manager(context: Context, platform: str | None = None) -> Manager:
             raise InvalidParams("--system is for systemd: launchd has no such template", {"field": "--system"})
         from livedex_service.launchd_agent import LaunchdAgent
 
-        return LaunchdAgent(launch, paths.socket_path(), _log_path())
+        return _checked(lambda: LaunchdAgent(launch, paths.socket_path(), _log_path()))
     from livedex_service.systemd_manager import SystemdTemplate, SystemdUser
 
     if context.values.get("system"):
