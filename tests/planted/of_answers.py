@@ -121,8 +121,8 @@ DEFECTS = (
         "livedex_indexing/rank/results.py",
         (
             (
-                "rank_files(self._features(chunks, None), chunks, copies",
-                "rank_files(self._features({}, None), chunks, copies",
+                "features = self._features(chunks, None)",
+                "features = self._features({}, None)",
             ),
         ),
         "tests/indexing/search/test_search_order.py::test_past_the_ranked_ones_the_same_score_decides",

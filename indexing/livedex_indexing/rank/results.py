@@ -142,14 +142,14 @@ class RankedResults:
         return arrange(ranked, group_by_file=self._group_by_file, no_file_limit=self._no_file_limit)
 
     def _below(self, floor: float, batches: Iterable[_Batch]) -> Iterator[Placed]:
-        """Yield the hits of batches, one batch after the other, each ranked as the first hits are. The scores of a
-        batch are scaled down so that none is above the ``floor`` that the hits before it reached."""
+        """Yield the hits of batches, one after the other, each ranked as the first hits are. The scores of a batch are
+        scaled down so that none is above the ``floor`` that the hits before it reached."""
         for chunks, files in batches:
-            contents = {*chunks.values(), *files.values()}
-            if not contents:
+            if not (copies := self._copies({*chunks.values(), *files.values()}, dict.fromkeys(files, 0.0))):
                 continue
-            copies = self._copies(contents, dict.fromkeys(files, 0.0))
-            ranked = rank_files(self._features(chunks, None), chunks, copies, self._compiled.total)
+            features = self._features(chunks, None)  # a chunk may have no scored word: it is a hit all the same
+            features = features._replace(typed=dict.fromkeys(chunks, 0.0))
+            ranked = rank_files(features, chunks, copies, self._compiled.total)
             ranked = prose_later(ranked) if self._prose_later else ranked
             scale = min(1.0, floor / ranked[0].score) if ranked and ranked[0].score else 1.0
             for hit in self._arranged(ranked):

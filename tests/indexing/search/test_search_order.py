@@ -9,6 +9,7 @@ import pytest
 
 from helpers.indexed_folder import LINES, Indexed, expressions
 from livedex_indexing.rank import name_places
+from livedex_indexing.rank.features import WORDS
 from livedex_indexing.rank.score import WEIGHTS
 from livedex_ipc.errors import Cancelled
 
@@ -347,3 +348,15 @@ def test_an_answer_is_the_same_whatever_was_searched_before(
     for word in ("okapi", "river", "bank", "h", "wrap", "okapi river"):
         index.search(word)
     assert index.search(typed, explain=True) == first
+
+
+@pytest.mark.parametrize("group", ["chunk", "file"])
+def test_a_word_of_a_long_query_leads_to_its_chunk(index: Indexed, group: str) -> None:
+    """Of a long query, not all words are scored. The others lead to the chunks that have them."""
+    words = [f"okapi{number}x" for number in range(WORDS + 6)]
+    for word in words[:-1]:
+        index.write(f"root/{word}.txt", f"{word} {word[:5]}\n")
+    index.write("root/z.txt", "filler\n" * LINES * 3 + f"{words[-1]}\n" + "filler\n" * LINES * 2 + f"{words[-1]}\n")
+    hits = index.search(" ".join(words), group=group, limit=200)
+    assert all(any(word in hit["snippet"] for word in words) for hit in hits)
+    assert sum(hit["relative_path"] == "z.txt" for hit in hits) == (1 if group == "file" else 2)
