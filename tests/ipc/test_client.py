@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -235,23 +236,29 @@ def test_a_daemon_that_ends_as_we_connect_is_followed_by_the_next(
     path = str(tmp_path / "s")
     monkeypatch.setenv("LIVEDEX_SOCKET", path)
     answer = {"jsonrpc": "2.0", "id": 1, "result": {"name": "livedex", "pid": 7}}
-    with socket.socket(socket.AF_UNIX) as ending:
+    with socket.socket(socket.AF_UNIX) as ending, ThreadPoolExecutor(1) as pool:
         ending.bind(path)
         ending.listen()
+        ended = threading.Event()
 
         def accept() -> None:
             for _ in range(ends):
                 ending.accept()[0].close()
+                if ended.is_set():
+                    return
             with ending.accept()[0] as last:
                 last.recv(1000)
                 last.sendall(json.dumps(answer).encode() + b"\n")
 
-        threading.Thread(target=accept, daemon=True).start()
+        accepting = pool.submit(accept)
         if ends == 2:
             client_module.connect_known(spawn=False).close()
         else:
             with pytest.raises(Unavailable, match="closed the connection before it answered server/info"):
                 client_module.connect_known(spawn=False)
+            ended.set()
+            connect(spawn=False, path=path).close()
+        accepting.result(10)
 
 
 @pytest.mark.parametrize("first", [True, False])
