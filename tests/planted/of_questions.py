@@ -172,7 +172,7 @@ DEFECTS = (
         "words-of-removed-files",
         "a word that only removed files have counts as one of the index, and what was meant is not found",
         "livedex_indexing/query/word_counts.py",
-        (("return rows if rows and self._is_alive(reader, match, rows) else 0", "return rows"),),
+        (("= rows if rows and self._is_alive(reader, match, rows) else 0", "= rows"),),
         "tests/indexing/search/test_search_scope.py::test_a_word_of_removed_files_alone_counts_as_missing",
     ),
     Defect(

@@ -93,8 +93,8 @@ class WordCounts:
         self.chunks: int | None = None
         self.paths: int | None = None
         self._dead: int | None = None
-        self._known: dict[str, tuple[int, int]] = {}
-        self._words: dict[str, int] = {}
+        self._rows: dict[str, int] = {}
+        self._files: dict[str, int] = {}
         self._many: dict[str, int] = {} if former is None else former._many
         self._lengths: dict[int | None, float] | None = None if former is None else former._lengths
         self._counted_at: int = 0 if former is None else former._counted_at  # all chunks at the time of these counts
@@ -140,17 +140,21 @@ class WordCounts:
 
     def of(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool, paths: str) -> tuple[int, int]:
         """Return the numbers of chunks and of paths that contain the word."""
-        known = self._known.get(match)
-        if known is None:
-            rows = self._living(reader, match, stems, prefix)
-            if len(self._known) >= _REMEMBERED_WORDS:
-                self._known.clear()
-            known = self._known[match] = (rows, reader.one(_COUNT_PATHS, (paths,)))
-        return known
+        files = self._files.get(paths)
+        if files is None:
+            if len(self._files) >= _REMEMBERED_WORDS:
+                self._files.clear()
+            files = self._files[paths] = int(reader.one(_COUNT_PATHS, (paths,)))
+        return self._living(reader, match, stems, prefix), files
 
     def _living(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> int:
-        rows = self._rows(reader, match, stems, prefix)
-        return rows if rows and self._is_alive(reader, match, rows) else 0
+        known = self._rows.get(match)
+        if known is None:
+            rows = self._count(reader, match, stems, prefix)
+            if len(self._rows) >= _REMEMBERED_WORDS:
+                self._rows.clear()
+            known = self._rows[match] = rows if rows and self._is_alive(reader, match, rows) else 0
+        return known
 
     def _is_alive(self, reader: Reader, match: str, rows: int) -> bool:
         """Whether a content that a file uses has the word. Reads its rows only where all of them may be dead."""
@@ -161,22 +165,18 @@ class WordCounts:
     def of_word(self, reader: Reader, token: str) -> int:
         """Return the number of chunks that contain one word, which is as the tokenizer returns it."""
         match = f'"{token}"'
-        known = self.counted(match)
+        known = self._rows.get(match)
         if known is None:
             stems = tuple(stem for _, _, stem in reader.stems(token.encode()))
             known = self._living(reader, match, stems, prefix=False)
-            if len(self._words) >= _REMEMBERED_WORDS:
-                self._words.clear()
-            self._words[match] = known
         return known
 
     def counted(self, match: str) -> int | None:
         """Return the number of chunks that an expression finds, None if it was not counted in this generation: which
         ones were depends on other queries, so it may save work, and may change no answer."""
-        known = self._known.get(match)
-        return self._words.get(match) if known is None else known[0]
+        return self._rows.get(match)
 
-    def _rows(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> int:
+    def _count(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> int:
         self.all_chunks(reader)  # first: it drops the counts of an index of another size
         rows = self._many.get(match)
         if rows is None:
@@ -202,7 +202,7 @@ class Uncounted(WordCounts):
 class PathCounts(WordCounts):
     """Counts the paths with a word, and no chunks."""
 
-    def _rows(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> int:
+    def _count(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> int:
         return 0
 
 
