@@ -35,12 +35,28 @@ ALPHA = StandingConfig("alpha", "alpha.found")
 NEVER = StandingConfig("never", "never.found")
 
 
+class TurnedIndex(Indexed):
+    """An index whose commits are passed on before their turn ends, as the daemon's are."""
+
+    def __init__(self, folder: Path, roots: tuple[str, ...]) -> None:
+        super().__init__(folder, roots)
+        self.turn = threading.RLock()
+
+    def index(self, *paths: str) -> None:
+        with self.turn:
+            super().index(*paths)
+
+    def remove(self, path: str) -> None:
+        with self.turn:
+            super().remove(path)
+
+
 class World:
     """An index, an exchange, and the thread between them. Each commit is passed on at once, unless it is ``held``."""
 
     def __init__(self, folder: Path, config: str = "", roots: tuple[str, ...] = ("root",)) -> None:
         self.folder = folder
-        self.indexed = Indexed(folder, roots)
+        self.indexed = TurnedIndex(folder, roots)
         self.root, *self.others = (online_root(path, number) for number, path in self.indexed.roots.items())
         self.paths = frozenset(self.indexed.roots.values())
         self.health = StoreHealth()
@@ -71,15 +87,16 @@ class World:
             self.standing.changed(files, roots)
 
     def between_turns(self, action: Callable[[], None]) -> Future[None]:
-        """The turn of the writing thread ends: what it committed is passed on."""
+        """Wait for the end of the turn of the writing thread: what it committed is passed on."""
         self.turns += 1
-        held, self.held = self.held or [], None
-        for files, roots in held:
-            self.standing.changed(files, roots)
-        in_turn, self.in_turn = self.in_turn, None
-        if in_turn is not None:
-            in_turn()
-        action()
+        with self.indexed.turn:
+            held, self.held = self.held or [], None
+            for files, roots in held:
+                self.standing.changed(files, roots)
+            in_turn, self.in_turn = self.in_turn, None
+            if in_turn is not None:
+                in_turn()
+            action()
         done: Future[None] = Future()
         done.set_result(None)
         return done

@@ -190,6 +190,7 @@ def test_an_exchange_that_cannot_be_used_is_said(start_daemon: Callable[..., Dae
     with start_daemon(STANDING).client() as client:
         add_root(client, tree)
         tree.write("new.txt", "alpha new\n")
-        wait_until(lambda: codes(client) == {"standing_waits"}, what="the warning")
+        wait_until(lambda: "standing_waits" in codes(client), what="the warning")
+        assert codes(client) == {"standing_waits"}
         client.call("index/run")
         assert found(client, "alpha") == ["new.txt"]
