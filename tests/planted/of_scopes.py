@@ -194,6 +194,20 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/system/test_twins.py::test_an_ignore_file_that_is_written_by_another_name",
     ),
     Defect(
+        "linked-ignore-file-has-no-twins",
+        "what is written by an ignore file is not found by the file's other names",
+        "livedex_daemon/write/inspector.py",
+        (("linked(root, path) if entry.from_event else None", "None"),),
+        "tests/system/test_twins.py::test_what_is_written_by_an_ignore_file_that_has_another_name",
+    ),
+    Defect(
+        "ignore-file-in-the-scope-not-waited-for",
+        "a search does not wait for an ignore file in its scope that is written by a name outside it",
+        "livedex_daemon/answer/fresh_reads.py",
+        (("                names.indexed.extend(self.freshness.ignore_files_of(linked))\n", ""),),
+        "tests/system/test_twins.py::test_an_ignore_file_in_the_scope_that_is_written_by_a_name_outside_it",
+    ),
+    Defect(
         "inode-of-a-former-ignore-file",
         "a change of a file that has the inode of a former ignore file walks through that one's folder",
         "livedex_indexing/ignore/rule_inodes.py",

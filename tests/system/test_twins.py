@@ -127,6 +127,34 @@ def test_an_ignore_file_that_is_written_by_another_name(client: Client, tree: Tr
     assert sorted(found(client, "puma")) == ["sub/a.log", "sub/a.tmp"]
 
 
+@pytest.mark.parametrize("name", [".gitignore", "rules.txt"])
+def test_what_is_written_by_an_ignore_file_that_has_another_name(client: Client, tree: Tree, name: str) -> None:
+    tree.write_all({"sub/.gitignore": "*.tmp\n", "a.tmp": "puma\n", "a.log": "puma\n"})
+    os.link(tree / "sub/.gitignore", tree / name)
+    known = "a.log" if name == ".gitignore" else "a.tmp"
+    assert known in found(client, "puma")
+    for _ in range(ROUNDS):
+        for kept, shut in (("tmp", "log"), ("log", "tmp")):
+            tree.write("sub/.gitignore", f"*.{shut}\n# okapi{shut}\n")
+            if name == ".gitignore":
+                assert found(client, "puma") == [f"a.{kept}"]
+            else:
+                assert found(client, f"okapi{shut}") == [name]
+
+
+@pytest.mark.parametrize("name", [".gitignore", "rules.txt"])
+def test_an_ignore_file_in_the_scope_that_is_written_by_a_name_outside_it(
+    client: Client, tree: Tree, name: str
+) -> None:
+    tree.write_all({"sub/.gitignore": "*.tmp\n", "sub/a.tmp": "puma\n", "sub/a.log": "puma\n"})
+    assert found(client, "puma") == ["sub/a.log"]
+    os.link(tree / "sub/.gitignore", tree / "two" / name)
+    for _ in range(ROUNDS):
+        for kept, shut in (("tmp", "log"), ("log", "tmp")):
+            tree.write(f"two/{name}", f"*.{shut}\n")
+            assert found(client, "puma", path=str(tree / f"sub/a.{kept}")) == [f"sub/a.{kept}"]
+
+
 @pytest.mark.parametrize("indexed", [True, False])
 def test_a_name_in_the_scope_has_what_was_written_by_one_just_linked_outside_it(
     client: Client, tree: Tree, indexed: bool

@@ -156,6 +156,7 @@ class FreshReads:
             names.indexed.extend(listing.twins(reader, Place(root_id, path), linked))
             if linked is not None:
                 names.linked.append((root_id, path))
+                names.indexed.extend(self.freshness.ignore_files_of(linked))
         return names
 
     def late_answer(self, mode: str) -> tuple[SearchAnswer, FreshState]:

@@ -18,6 +18,8 @@ from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.worker import Worker
+from livedex_indexing.ignore.rules import reach
+from livedex_indexing.model import Stat
 from livedex_indexing.relpath import is_within
 from livedex_ipc.wire_results import FreshFields, Reason
 
@@ -27,8 +29,8 @@ FEW = 64  # entries before a waiter: if there are more, they are not all files t
 
 
 class OtherNames(NamedTuple):
-    """What is known of the hard links of some files. ``indexed``: other names of them that have a row; ``linked``:
-    those of the files that have several names now."""
+    """What is known of the hard links of some files. ``indexed``: other names of them that have a row, or are ignore
+    files; ``linked``: those of the files that have several names now."""
 
     indexed: list[Key]
     linked: list[Key]
@@ -163,9 +165,13 @@ class Freshness:
         is_read = self._backlog.pending(scope) > 0  # before it is known which names have a row
         names = await twins(elsewhere)
         for key in names.indexed:
-            if intersects(key, scope):
+            if intersects((key[0], reach(key[1])), scope):
                 self._backlog.mark_twin(key)
         return names.linked if is_read else []
+
+    def ignore_files_of(self, stat: Stat) -> list[Key]:
+        """Return the ignore files of all roots that are this file. Any thread may call it."""
+        return self._watching.ignore_files_of(stat.ino, stat.dev)
 
     async def _drain(self, scope: Scope, first: frozenset[int], everything: bool) -> None:
         done = asyncio.get_running_loop().create_future()

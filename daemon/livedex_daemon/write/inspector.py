@@ -21,10 +21,10 @@ from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.present_file import PresentFile, examine
 from livedex_daemon.write.read_errors import ReadErrors
 from livedex_daemon.write.readings import Readings
-from livedex_daemon.write.second_look import denied_folder, is_gone, is_indexed_folder, may_list
+from livedex_daemon.write.second_look import came_or_went, denied_folder, is_gone, is_indexed_folder, linked, may_list
 from livedex_daemon.write.walk import TreeWalk, WalkTools, Work
 from livedex_indexing.disk import tree
-from livedex_indexing.disk.listed_names import ListedNames, stat_as_listed
+from livedex_indexing.disk.listed_names import ListedNames
 from livedex_indexing.ignore import rules
 from livedex_indexing.model import FileState, Stat
 from livedex_indexing.relpath import is_at_or_below, is_within, parent
@@ -86,6 +86,9 @@ class Inspector:
             return
         if rules.is_rule_file(name):
             self._start_walk(root, folder, entry)
+            stat = linked(root, path) if entry.from_event else None
+            if stat is not None:
+                self._mark_twins(root, path, stat, entry)
             return
         if not path:
             self._presence.check(root)
@@ -95,7 +98,7 @@ class Inspector:
             else:
                 self.finished.append(entry)
             return
-        if rules.is_marker_name(name) and self._came_or_went(root, path):
+        if rules.is_marker_name(name) and came_or_went(self._store, root, path):
             # A marker tells the kind of its folder and of its siblings: ``target`` next to Cargo.toml is ignored.
             entry.tree = True
             self._start_walk(root, folder.rpartition(b"/")[0], entry)
@@ -117,13 +120,6 @@ class Inspector:
             self._inspect_folder(root, path, entry)
         else:
             self._inspect_file(root, path, stat, entry)
-
-    def _came_or_went(self, root: Root, path: bytes) -> bool:
-        """Return False only for a marker that was there before. One that a rule shuts out never has a row."""
-        try:
-            return self._store.file(root.id, path) is None or stat_as_listed(root.path, path) is None
-        except tree.Denied:
-            return False  # its folder is looked at instead
 
     def _renew_rules(self, root: Root, path: bytes) -> None:
         """Forget the rules at or below ``path`` that depend on a changed file outside the root.
@@ -184,7 +180,7 @@ class Inspector:
         """
         ino, dev = seen.ino, seen.dev if isinstance(seen, Stat) else None
         others = self._readings.other_names((root.id, path), seen, self.changes)
-        for key in (*self._watching.ignore_files_of(ino, dev), *others):  # which have no row
+        for key in {*self._watching.ignore_files_of(ino, dev), *others} - {(root.id, path)}:  # which have no row
             self._backlog.mark_twin(key, entry)
         for twin in self._store.by_inode(ino):
             if twin.root_id != root.id:

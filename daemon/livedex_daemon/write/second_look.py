@@ -8,6 +8,8 @@ from __future__ import annotations
 from livedex_daemon.watch.root_table import Root
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.listed_names import stat_as_listed
+from livedex_indexing.model import Stat
+from livedex_indexing.store.index_store import Store
 
 
 def is_gone(root: Root, path: bytes) -> bool:
@@ -15,6 +17,23 @@ def is_gone(root: Root, path: bytes) -> bool:
         return stat_as_listed(root.path, path) is None
     except (tree.Denied, tree.ReadFailed):
         return False
+
+
+def came_or_went(store: Store, root: Root, path: bytes) -> bool:
+    """Return False only for a marker that was there before. One that a rule shuts out never has a row."""
+    try:
+        return store.file(root.id, path) is None or stat_as_listed(root.path, path) is None
+    except tree.Denied:
+        return False  # its folder is looked at instead
+
+
+def linked(root: Root, path: bytes) -> Stat | None:
+    """Return the file at ``path`` if it has hard links; None for anything else."""
+    try:
+        stat = tree.stat(root.path, path)
+    except (tree.Denied, tree.ReadFailed):
+        return None
+    return stat if stat is not None and stat.kind == "file" and stat.links > 1 else None
 
 
 def is_indexed_folder(root: Root, path: bytes) -> bool:
