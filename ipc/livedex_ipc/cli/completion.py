@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from livedex_ipc.cli.arguments import GLOBAL_OPTIONS, ROOT, Command, Option
+from livedex_ipc.cli.arguments import GLOBAL_OPTIONS, ROOT, Command, Operand, Option
 
 Place = tuple[str, Command]
 
@@ -23,10 +23,17 @@ def script(shell: str) -> str:
 
 
 def _places(title: str = "livedex", command: Command = ROOT) -> Iterator[Place]:
-    """Yield every command with its full title, a group before its subcommands."""
+    """Yield every command with its full title, also by a former name, a group before its subcommands."""
     yield title, command
     for each in command.subcommands:
-        yield from _places(f"{title} {each.name}", each)
+        for name in filter(None, (each.name, each.alias)):
+            yield from _places(f"{title} {name}", each)
+
+
+def _completed(command: Command) -> Operand | None:
+    """Return the operand that can be completed: the second one, where it has the paths."""
+    second = command.second
+    return second if second is not None and second.complete else command.operand
 
 
 def _quote(text: str) -> str:
@@ -140,7 +147,7 @@ def _bash() -> str:
         flags = [flag for option in (*command.options, *GLOBAL_OPTIONS) for flag in option.flags]
         options.append(_case(title, "_livedex_offer " + " ".join(flags), 16))
         words = [each.name for each in command.subcommands]
-        operand = command.operand
+        operand = _completed(command)
         if operand is not None:
             offer = _bash_offer(operand.choices, operand.complete)
         else:
@@ -165,7 +172,7 @@ def _zsh() -> str:
             _quote(f"{flag}:{option.help}") for option in (*command.options, *GLOBAL_OPTIONS) for flag in option.flags
         ]
         options.append(_case(title, f"offers=({' '.join(described)}); _describe -o option offers", 16))
-        operand = command.operand
+        operand = _completed(command)
         if command.subcommands:
             names = [_quote(f"{each.name}:{each.summary}") for each in command.subcommands]
             operands.append(_case(title, f"offers=({' '.join(names)}); _describe command offers", 8))
@@ -226,8 +233,9 @@ def _fish() -> str:
             )
             takes = "" if option.metavar is None else " " + _fish_values(option.choices, option.complete, " -x")
             lines.append(f"{at} {spellings}{takes.rstrip()} -d {_fish_quote(option.help)}")
-        if command.operand is not None and (command.operand.choices or command.operand.complete):
-            offered = _fish_values(command.operand.choices, command.operand.complete, "")
+        operand = _completed(command)
+        if operand is not None and (operand.choices or operand.complete):
+            offered = _fish_values(operand.choices, operand.complete, "")
             lines.append(f"{at} {offered.lstrip()}")
     return "\n".join(lines) + "\n"
 

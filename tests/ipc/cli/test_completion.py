@@ -91,6 +91,8 @@ def test_the_command_prints_the_script_and_starts_nothing(home: Home, name: str)
         (["livedex", "help", "ro"], ["roots"]),
         (["livedex", "help", "roots", ""], ["add", "remove", "list"]),
         (["livedex", "retrieve", ""], []),
+        (["livedex", "delete", ""], []),
+        (["livedex", "delete", "--u"], ["--undo"]),
     ],
 )
 def test_bash_offers_what_fits_there(home: Home, tmp_path: Path, words: list[str], offered: list[str]) -> None:
@@ -130,6 +132,9 @@ def test_fish_offers_what_fits_there(home: Home, canned: CannedDaemon, tmp_path:
     assert offered("livedex search x --mode=k") == ["--mode=keyword"]
     assert sorted(offered("livedex --color ")) == ["always", "auto", "never"]
     assert sorted(offered("livedex help roots ")) == ["add", "list", "remove"]
+    (tmp_path / "table.csv").write_text("a,b\n")
+    for command in ("why", "delete", "plugins check csv"):
+        assert offered(f"livedex {command} ta") == ["table.csv"]
     assert "/r/notes" in offered_in_time(lambda: offered("livedex roots remove "))
 
 
@@ -169,6 +174,8 @@ def test_zsh_offers_what_fits_there(home: Home, canned: CannedDaemon, tmp_path: 
         ("livedex search x --mode k", "livedex search x --mode keyword"),
         ("livedex search x --mode=k", "livedex search x --mode=keyword"),
         ("livedex --color al", "livedex --color always"),
+        ("livedex delete a", r"livedex delete a\ folder"),
+        ("livedex plugins check csv a", r"livedex plugins check csv a\ folder"),
         ("livedex search x --in a", r"livedex search x --in a\ folder"),
         ("livedex search x --in=a", r"livedex search x --in=a\ folder"),
         ("livedex help ro", "livedex help roots"),
