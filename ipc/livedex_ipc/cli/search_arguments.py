@@ -85,14 +85,17 @@ _SEARCH_OPTIONS = (
 _FOR_MEMORY = ("knowledge", "domains")
 _OF_SEARCH_ALONE = frozenset(
     (
-        *("typing", "all", "offset", "mode", "null", "max_chars", "facets", "total", "explain"),
+        *("typing", "all", "limit", "offset", "mode", "null", "max_chars", "facets", "total", "explain"),
         *("files", "count", "vimgrep", "letter_case", "whole_words", "sort", *_FOR_MEMORY),
     )
 )
-_WATCH_OPTIONS = tuple(
-    option
-    for option in _SEARCH_OPTIONS
-    if option.param not in _OF_SEARCH_ALONE and option.const not in _OF_SEARCH_ALONE
+_WATCH_OPTIONS = (
+    Option("-n --limit", "limit", "at most N of the hits that are there already (10)", metavar="N", convert="integer"),
+    *(
+        option
+        for option in _SEARCH_OPTIONS
+        if option.param not in _OF_SEARCH_ALONE and option.const not in _OF_SEARCH_ALONE
+    ),
 )
 
 _QUERY = Operand("QUERY", "query", most=None)

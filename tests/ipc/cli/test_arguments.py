@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -56,6 +57,14 @@ def leaves(command: Command = ROOT, words: tuple[str, ...] = ()) -> Iterator[tup
 
 
 COMMANDS = dict(leaves())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_an_option_names_only_options_of_its_command(name: str) -> None:
+    options = COMMANDS[name].options
+    known = {flag for option in (*options, *GLOBAL_OPTIONS) for flag in option.flags}
+    named = {flag for option in options for flag in re.findall(r"(?<![\w'-])--?[a-zA-Z][\w-]*", option.help)}
+    assert named <= known
 
 
 def parsed(*words: str) -> CommandLine:
