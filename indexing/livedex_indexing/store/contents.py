@@ -40,6 +40,7 @@ _USE = """SELECT unused_since, first_chunk, first_chunk + chunks - 1,
 _SET_UNUSED = "UPDATE contents SET unused_since = ? WHERE id = ?"
 _KILL = "INSERT OR IGNORE INTO dead SELECT id FROM chunks WHERE id BETWEEN ? AND ?"
 _REVIVE = "DELETE FROM dead WHERE id BETWEEN ? AND ?"
+_NOT_LATER = "UPDATE contents SET unused_since = ?1 WHERE unused_since > ?1"
 _COLLECTABLE = """SELECT id, first_chunk, first_chunk + chunks - 1, unused_since = 0 FROM contents
                   WHERE unused_since IS NOT NULL AND unused_since <= ? ORDER BY unused_since, id LIMIT ?"""
 _COLLECT = (
@@ -154,7 +155,9 @@ class ContentTable:
 
     def collect(self, older_than_s: float, limit: int) -> int:
         """Remove at most ``limit`` contents that no file has used for ``older_than_s``. Return how many."""
-        rows = fetch(self._db, _COLLECTABLE, (self._now() - older_than_s, limit))
+        now = self._now()
+        self._db.execute(_NOT_LATER, (now,))  # marked while the clock was ahead: it would not be old before that time
+        rows = fetch(self._db, _COLLECTABLE, (now - older_than_s, limit))
         for content_id, first, last, _ in rows:
             if last >= first:
                 for statement in _COLLECT:

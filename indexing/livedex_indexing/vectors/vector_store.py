@@ -25,6 +25,7 @@ _KNOWN = "SELECT hash, id FROM texts WHERE hash IN (SELECT unhex(value) FROM jso
 _ADD_TEXT = "INSERT OR IGNORE INTO texts (hash, vector) VALUES (?, ?)"
 _SWEEP = """UPDATE texts SET unused_since = ? WHERE unused_since IS NULL
             AND id NOT IN (SELECT text_id FROM chunks)"""
+_NOT_LATER = "UPDATE texts SET unused_since = ?1 WHERE unused_since > ?1"  # it was marked while the clock was ahead
 _REUSED = "UPDATE texts SET unused_since = NULL WHERE unused_since IS NOT NULL AND id IN (SELECT text_id FROM chunks)"
 _KEEP = """UPDATE texts SET unused_since = NULL
            WHERE unused_since IS NOT NULL AND hash IN (SELECT unhex(value) FROM json_each(?))"""
@@ -156,6 +157,7 @@ class VectorStore:
         with self._transaction():
             self._db.execute(_REUSED)
             self._db.execute(_SWEEP, (now,))
+            self._db.execute(_NOT_LATER, (now,))
             self._db.execute(_EXPIRE, (now - KEEP_S,))
         self.index.tidy(self._db)
         fetch(self._db, "PRAGMA wal_checkpoint(PASSIVE)")

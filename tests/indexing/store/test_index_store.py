@@ -118,6 +118,17 @@ def test_a_content_is_stored_once_and_kept_a_day_for_its_return(rig: Rig) -> Non
     assert rig.store.integrity() == []
 
 
+def test_what_was_left_while_the_clock_was_ahead_is_kept_a_day_too(rig: Rig) -> None:
+    rig.put(b"a", "some text")
+    rig.clock.now += 3650 * 24 * 3600
+    rig.store.remove_files(rig.root, [b"a"])
+    rig.clock.now -= 3650 * 24 * 3600
+    assert rig.store.collect() == 0
+    rig.clock.now += 24 * 3600 + 1
+    assert rig.store.collect() == 1
+    assert rig.store.integrity() == []
+
+
 def test_what_is_forgotten_does_not_wait(rig: Rig) -> None:
     rig.put(b"a", "one")
     rig.put(b"b/c", "two")

@@ -186,6 +186,21 @@ def test_the_index_of_a_store_switches_by_size(tmp_path: Path) -> None:
     assert isinstance(VectorStore(path, "m", 8).index, VectorIndex)
 
 
+def test_what_was_left_while_the_clock_was_ahead_is_kept_a_month_too(tmp_path: Path) -> None:
+    now = [1e9]
+    store = VectorStore(str(tmp_path / "v.db"), "meanings-1", DIMENSIONS, now=lambda: now[0])
+    store.add_texts({b"a" * 16: [1.0] * DIMENSIONS})
+    now[0] += 3650 * 86_400.0
+    store.sweep()
+    now[0] -= 3650 * 86_400.0
+    store.sweep()
+    assert store.known([b"a" * 16])
+    now[0] += 31 * 86_400.0
+    store.sweep()
+    assert not store.known([b"a" * 16])
+    store.close()
+
+
 @pytest.mark.parametrize("exact_bytes", [0, 1 << 20])
 def test_a_search_goes_on_while_other_vectors_take_the_place(tmp_path: Path, exact_bytes: int) -> None:
     path = str(tmp_path / "vectors.db")
