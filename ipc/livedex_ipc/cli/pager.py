@@ -10,6 +10,7 @@ import re
 
 from livedex_ipc.cli.streams import Streams
 
+_DUMB = ("", "dumb", "unknown")  # there less asks for a key before it shows anything
 _ESCAPES = re.compile("\x1b\\[[0-9;]*m")
 
 
@@ -18,7 +19,7 @@ def page(streams: Streams, text: str) -> None:
     from livedex_ipc.cli.render.hyperlinks import without_links
 
     plain = _ESCAPES.sub("", without_links(text))
-    if not _fits(plain, *streams.size):
+    if os.environ.get("TERM", "") not in _DUMB and not _fits(plain, *streams.size):
         command = os.environ.get("PAGER", "less")
         if command not in ("", "cat") and _paged(command, without_links(text)):
             return

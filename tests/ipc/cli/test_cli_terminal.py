@@ -268,6 +268,7 @@ def test_an_answer_that_does_not_fit_goes_through_the_pager(home: Home, canned: 
     assert "\x1b[1;31mmatch" in text and "\x1b]8" not in text, "colours, but no links: older pagers print them"
     assert "paged: mine" in run(home, "search", "match", LESS="mine", **shown)[1]
     assert "paged" not in run(home, "search", "match", "--no-pager", **shown)[1]
+    assert "paged" not in run(home, "search", "match", **{**shown, "TERM": "dumb"})[1]
     assert "paged" not in run(home, "search", "match", **{**shown, "LINES": "26"})[1], "24 lines, the total, the prompt"
     assert "paged" in run(home, "search", "match", **{**shown, "LINES": "25"})[1]
     for without in ("", "cat", "/nowhere/pager", "'"):
