@@ -27,9 +27,6 @@ _CONVERTERS: Final = {
     ".pptx": "PptxConverter",
     ".pdf": "PdfConverter",
     ".epub": "EpubConverter",
-    ".html": "HtmlConverter",
-    ".htm": "HtmlConverter",
-    ".xhtml": "HtmlConverter",
 }
 _LIBRARIES: Final = {".docx": "mammoth", ".pptx": "pptx"}
 _PAGES: Final = frozenset((".html", ".htm", ".xhtml"))
@@ -137,9 +134,13 @@ def _markitdown(suffix: str) -> Convert:
 
 
 def _own(suffix: str) -> Callable[[bytes], str] | None:
-    """Return what reads the formats of which markitdown loses text; None for the others."""
+    """Return what reads the formats of which markitdown loses text, or takes too long; None for the others."""
     if suffix == ".ipynb":
         return lambda data: notebook_text(decoder.decode(data).text)
+    if suffix in _PAGES:
+        from livedex_indexing.parse.pages import page_text
+
+        return lambda data: page_text(decoder.decode(data, _declared(data)).text)
     if suffix in _WORKBOOKS:
         library, read = _WORKBOOKS[suffix]
         import_module(library)
@@ -155,16 +156,8 @@ def _markitdowns(suffix: str) -> Callable[[bytes], str]:
     from markitdown import converters
 
     made = getattr(converters, _CONVERTERS[suffix])()
-    is_page = suffix in _PAGES
-    info = markitdown.StreamInfo(extension=suffix, charset="utf-8" if is_page else None)
-
-    def convert(data: bytes) -> str:
-        if is_page:
-            data = decoder.decode(data, _declared(data)).text.encode("utf-8", "replace")
-        found = made.convert(io.BytesIO(data), info, **_AS_TYPED)
-        return _titled(found.markdown, found.title or "") if is_page else str(found.markdown)
-
-    return convert
+    info = markitdown.StreamInfo(extension=suffix)
+    return lambda data: str(made.convert(io.BytesIO(data), info, **_AS_TYPED).markdown)
 
 
 def _declared(page: bytes) -> str:
@@ -172,12 +165,6 @@ def _declared(page: bytes) -> str:
     found = _CHARSET.search(page[:_HEAD_BYTES])
     name = decoder.codec_name((found[1] or found[2]).decode("ascii")) if found else None
     return _MEANT.get(name, name) if name else ""
-
-
-def _titled(text: str, title: str) -> str:
-    """Return a page with its title, which is outside of its body."""
-    words = " ".join(title.split())
-    return text if words in text else f"# {words}\n\n{text}"
 
 
 def _reason(error: BaseException, data: bytes) -> str:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from livedex_indexing.child.installed_versions import version_of
 
-VERSION: Final = 2  # increase it whenever livedex changes the text that a parser gives
+VERSION: Final = 3  # increase it whenever livedex changes the text that a parser gives
 
 MARKITDOWN: Final = "markitdown"
 PDFIUM: Final = "pypdfium2"
@@ -29,9 +29,9 @@ _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     ".xls": ("xlrd",),
     ".pdf": ("pdfminer.six", "pdfplumber"),
     ".epub": ("defusedxml",),
-    ".html": ("beautifulsoup4", "markdownify"),
-    ".htm": ("beautifulsoup4", "markdownify"),
-    ".xhtml": ("beautifulsoup4", "markdownify"),
+    ".html": ("html-to-markdown",),
+    ".htm": ("html-to-markdown",),
+    ".xhtml": ("html-to-markdown",),
     ".ipynb": (),
 }
 SUFFIXES: Final = tuple(_NEEDS)  # of the default parser

@@ -7,12 +7,14 @@ import io
 import json
 import struct
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from livedex_indexing.parse.parse_process import Converted, Failure, Request, convert
+from livedex_indexing.parse.parsers import identity_of
 
 documents = pytest.importorskip("helpers.documents", reason="the parsers and writers of documents are not installed")
 
@@ -107,6 +109,63 @@ def test_a_page_has_its_title(tmp_path: Path) -> None:
     found = text_of(page.format("Welcome").encode(), ".html", tmp_path)
     assert found.splitlines() == ["# All about the okapi", "", "# Welcome", "", "Text"]
     assert text_of(page.format("All about the okapi").encode(), ".xhtml", tmp_path).count("All about the okapi") == 1
+
+
+def test_a_list_of_all_items_of_a_large_page_is_converted_in_time(tmp_path: Path) -> None:
+    items = "".join(f"<li>item of the okapi{number}</li>\n" for number in range(60_000))
+    found = convert(Request(f"<ol>{items}</ol>".encode(), ".html", "markitdown", 20.0, str(tmp_path)))
+    assert isinstance(found, Converted), found
+    lines = found.text.decode().splitlines()
+    assert (lines[0], lines[-1]) == ("1. item of the okapi0", "60000. item of the okapi59999")
+
+
+def test_a_page_that_is_nested_very_deeply_has_its_text(tmp_path: Path) -> None:
+    page = f"<h1>Okapi</h1>{'<ul><li>quokka' * 20_000}"
+    assert text_of(page.encode(), ".html", tmp_path).split() == ["Okapi", *["quokka"] * 20_000]
+
+
+def test_a_page_is_written_as_its_reader_sees_it(tmp_path: Path) -> None:
+    page = r"""<nav><a href="/a">Menu</a></nav><form><label>Field</label></form>
+        <p># no heading<p>1. no item, C:\_x, a\|b, `tick` &amp;lt;<br><code>grep 'a\|b\_'</code>
+        <p><img src="data:image/png;base64,AAAA" alt="A drawing"> <cite>H</cite><sub>2</sub>O
+        <table><tr><th>a|b<th><code>c|d</code><tr><td>1. x<td>C:\_y</table><script>unseen()</script>"""
+    assert text_of(page.encode(), ".html", tmp_path).splitlines() == [
+        "[Menu](/a)",
+        "",
+        "Field",
+        "",
+        "# no heading",
+        "",
+        r"1. no item, C:\_x, a\|b, `tick` &lt;  ",
+        r"`grep 'a\|b\_'`",
+        "",
+        "A drawing H2O",
+        "",
+        "| a|b | `c|d` |",
+        "| --- | --- |",
+        r"| 1. x | C:\_y |",
+    ]
+
+
+def test_the_code_in_a_page_has_its_lines_and_no_links(tmp_path: Path) -> None:
+    page = (
+        r"<pre><a href='q.html'>quokka</a> = '\#'" + "\n\n    <span>okapi</span>(<a>x|y</a>)\n</pre><a href='/b'>b</a>"
+    )
+    assert text_of(page.encode(), ".html", tmp_path).splitlines() == [
+        "```",
+        r"quokka = '\#'",
+        "",
+        "    okapi(x|y)",
+        "```",
+        "",
+        "[b](/b)",
+    ]
+
+
+def test_a_page_has_another_parser_with_each_version_of_its_library() -> None:
+    identity = identity_of("markitdown", ".xhtml", {})
+    assert identity is not None
+    assert version("html-to-markdown") in identity.split()
 
 
 @pytest.mark.parametrize("head", ['<meta charset="{}">', '<?xml version="1.0" encoding="{}"?>'])
