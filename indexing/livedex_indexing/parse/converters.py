@@ -14,6 +14,7 @@ from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from livedex_indexing.child.lazy_modules import defer
+from livedex_indexing.parse.docx_margins import with_margins
 from livedex_indexing.parse.notebooks import notebook_text
 from livedex_indexing.parse.parsers import MARKITDOWN, PDFIUM
 from livedex_indexing.parse.spreadsheets import xls_text, xlsx_text
@@ -157,7 +158,12 @@ def _markitdowns(suffix: str) -> Callable[[bytes], str]:
 
     made = getattr(converters, _CONVERTERS[suffix])()
     info = markitdown.StreamInfo(extension=suffix)
-    return lambda data: str(made.convert(io.BytesIO(data), info, **_AS_TYPED).markdown)
+
+    def convert(data: bytes) -> str:
+        text = str(made.convert(io.BytesIO(data), info, **_AS_TYPED).markdown)
+        return with_margins(text, data) if suffix == ".docx" else text
+
+    return convert
 
 
 def _declared(page: bytes) -> str:

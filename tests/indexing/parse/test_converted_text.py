@@ -209,6 +209,49 @@ def test_a_notebook_of_any_age_has_all_its_cells(tmp_path: Path) -> None:
     assert text_of(old, ".ipynb", tmp_path) == "## Old\n\n```python\nquokka = 1\n```"
 
 
+def test_a_notebook_has_the_text_that_its_code_put_out(tmp_path: Path) -> None:
+    outputs = [
+        {"output_type": "stream", "name": "stdout", "text": ["epoch 1\n", "epoch 2\n"]},
+        {"output_type": "execute_result", "data": {"text/plain": ["{'okapi': 7}"], "text/html": "<b>no</b>"}},
+        {"output_type": "display_data", "data": {"image/png": "aGVsbG8="}},
+        {"output_type": "error", "ename": "KeyError", "evalue": "'a'", "traceback": ["\x1b[0;31mKeyError\x1b[0m: 'a'"]},
+    ]
+    code = {"cell_type": "code", "source": "f()", "outputs": outputs}
+    found = text_of(notebook(nbformat=4, cells=[code]), ".ipynb", tmp_path)
+    assert found == "```python\nf()\n```\n\n```\nepoch 1\nepoch 2\n{'okapi': 7}\nKeyError: 'a'\n```"
+
+
+def test_an_old_notebook_has_the_text_that_its_code_put_out(tmp_path: Path) -> None:
+    outputs = [
+        {"output_type": "pyout", "text": ["quokka 1"], "metadata": {}},
+        {"output_type": "pyerr", "ename": "NameError", "evalue": "no", "traceback": []},
+    ]
+    cells = [{"cell_type": "code", "language": "python", "input": ["f()"], "outputs": outputs}]
+    found = text_of(notebook(nbformat=3, worksheets=[{"cells": cells}]), ".ipynb", tmp_path)
+    assert found == "```python\nf()\n```\n\n```\nquokka 1\nNameError: no\n```"
+
+
+def test_of_a_long_output_only_the_beginning_counts(tmp_path: Path) -> None:
+    code = {"cell_type": "code", "source": "f()", "outputs": [{"output_type": "stream", "text": "a" * 9000}]}
+    found = text_of(notebook(nbformat=4, cells=[code]), ".ipynb", tmp_path)
+    assert found.splitlines()[4:] == ["```", "a" * 8192, "…", "```"]
+
+
+def test_a_document_has_its_headers_and_footers_once(tmp_path: Path) -> None:
+    docx = pytest.importorskip("docx")
+    made = docx.Document()
+    made.add_paragraph("About the okapi")
+    first, second = made.sections[0], made.add_section()
+    second.header.is_linked_to_previous = second.footer.is_linked_to_previous = False
+    for section in (first, second):
+        section.header.paragraphs[0].text = "Project\tQuokka"
+    first.footer.paragraphs[0].add_run("confi")
+    first.footer.paragraphs[0].add_run("dential")
+    made.save(str(tmp_path / "a.docx"))
+    found = text_of((tmp_path / "a.docx").read_bytes(), ".docx", tmp_path)
+    assert found.split("\n\n") == ["About the okapi", "confidential", "Project Quokka"]
+
+
 def test_what_has_no_cells_is_no_notebook(tmp_path: Path) -> None:
     assert failed(b'{"a": 1}', ".ipynb", tmp_path) == "damaged (KeyError)"
     assert failed(b"[1]", ".ipynb", tmp_path) == "damaged (AttributeError)"
