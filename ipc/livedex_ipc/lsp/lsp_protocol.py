@@ -45,6 +45,7 @@ class Protocol:
         self._initialized = False
         self._shut_down = False
         self.encoding: Encoding = "utf-16"
+        self._everywhere = False  # the client wants no limit
         self.folders: tuple[bytes, ...] = ()  # of the workspace, absolute; searches are limited to them
         self.editor: int | None = None  # the process whose end is the server's; None: only the end of stdin is
 
@@ -64,10 +65,18 @@ class Protocol:
     def _notified(self, method: str, params: Mapping[str, Any]) -> Cancel | End | None:
         if method == "exit":
             return End(0 if self._shut_down else 1)
+        if method == "workspace/didChangeWorkspaceFolders":
+            self._change_folders(params)
         number = params.get("id")
         if method == "$/cancelRequest" and isinstance(number, int | str):
             return Cancel(number)
         return None
+
+    def _change_folders(self, params: Mapping[str, Any]) -> None:
+        if self._initialized and not self._everywhere:
+            removed = _paths(_at(params, "event", "removed"))
+            left = [folder for folder in self.folders if folder not in removed]
+            self.folders = tuple(dict.fromkeys([*left, *_paths(_at(params, "event", "added"))]))
 
     def _requested(self, number: RequestId, method: str, params: Mapping[str, Any]) -> Message | SymbolSearch:
         if self._shut_down:
@@ -96,12 +105,17 @@ class Protocol:
         editor = params.get("processId")
         if isinstance(editor, int) and not isinstance(editor, bool) and editor > 0:
             self.editor = editor
-        if _at(params, "initializationOptions", "everywhere") is not True:
+        self._everywhere = _at(params, "initializationOptions", "everywhere") is True
+        if not self._everywhere:
             self.folders = _folders(params)
         return answer(
             number,
             {
-                "capabilities": {"positionEncoding": self.encoding, "workspaceSymbolProvider": True},
+                "capabilities": {
+                    "positionEncoding": self.encoding,
+                    "workspaceSymbolProvider": True,
+                    "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
+                },
                 "serverInfo": {"name": "livedex", "version": __version__},
             },
         )
@@ -118,11 +132,14 @@ def refusal(number: RequestId | None, code: int, message: str) -> Message:
 def _folders(params: Mapping[str, Any]) -> tuple[bytes, ...]:
     """Return the folders of the workspace, from the newest of the three params that ever named them."""
     listed = params.get("workspaceFolders")
-    if isinstance(listed, list):
-        uris = [each.get("uri") for each in listed if isinstance(each, dict)]
-    else:
-        uris = [params.get("rootUri")]
-    return tuple(path for path in map(_path, uris) if path is not None)
+    return _paths(listed if isinstance(listed, list) else [{"uri": params.get("rootUri")}])
+
+
+def _paths(folders: object) -> tuple[bytes, ...]:
+    """Return the paths of a client's folders; none of what is no folder of this machine."""
+    listed = folders if isinstance(folders, list) else []
+    paths = (_path(each.get("uri")) for each in listed if isinstance(each, dict))
+    return tuple(path for path in paths if path is not None)
 
 
 def _path(uri: object) -> bytes | None:

@@ -33,7 +33,11 @@ def test_it_offers_workspace_symbols_and_the_clients_encoding() -> None:
     answered = Protocol().take(request("initialize", offered))
     assert isinstance(answered, dict)
     result = cast(dict[str, Any], answered["result"])
-    assert result["capabilities"] == {"positionEncoding": "utf-8", "workspaceSymbolProvider": True}
+    assert result["capabilities"] == {
+        "positionEncoding": "utf-8",
+        "workspaceSymbolProvider": True,
+        "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
+    }
     assert result["serverInfo"]["name"] == "livedex"
 
 
@@ -74,12 +78,47 @@ def test_the_folders_of_the_workspace(params: object, folders: tuple[bytes, ...]
     assert initialized(params).folders == folders
 
 
+def changed(protocol: Protocol, added: object, removed: object) -> tuple[bytes, ...]:
+    event = {"event": {"added": added, "removed": removed}}
+    assert protocol.take({"method": "workspace/didChangeWorkspaceFolders", "params": event}) is None
+    return protocol.folders
+
+
+def test_the_folders_of_the_workspace_change() -> None:
+    protocol = initialized({"workspaceFolders": [{"uri": "file:///a"}, {"uri": "file:///b"}]})
+    assert changed(protocol, [{"uri": "file:///c%20d"}, {"uri": "untitled:x"}], [{"uri": "file:///a"}]) == (
+        b"/b",
+        b"/c d",
+    )
+    assert changed(protocol, [{"uri": "file:///b"}], []) == (b"/b", b"/c d")
+    assert changed(protocol, "x", [7, {"uri": 7}]) == (b"/b", b"/c d")
+    assert changed(protocol, [], [{"uri": "file:///b"}, {"uri": "file:///c%20d"}]) == ()
+
+
+def test_folders_that_change_do_not_limit_a_search_of_everything() -> None:
+    protocol = initialized({"rootUri": "file:///a", "initializationOptions": {"everywhere": True}})
+    assert changed(protocol, [{"uri": "file:///b"}], []) == ()
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=10),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
     max_leaves=8,
 )
-methods = st.sampled_from(["initialize", "shutdown", "exit", "workspace/symbol", "$/cancelRequest", "x"]) | st.text()
+methods = (
+    st.sampled_from(
+        [
+            "initialize",
+            "shutdown",
+            "exit",
+            "workspace/symbol",
+            "$/cancelRequest",
+            "workspace/didChangeWorkspaceFolders",
+            "x",
+        ]
+    )
+    | st.text()
+)
 
 
 @given(st.lists(st.fixed_dictionaries({}, optional={"id": json_values, "method": methods, "params": json_values})))
