@@ -62,6 +62,18 @@ def test_damages_are_found_and_repaired(indexed: Client, home: Home) -> None:
     assert audit(indexed)["differences"] == []
 
 
+def test_a_file_whose_other_name_is_gone_does_not_differ(client: Client, tree: Tree, tmp_path: Path) -> None:
+    """A link elsewhere, made or removed, changes the file's own time and raises no event here."""
+    file, other = tree.write("linked.txt", "okapi\n"), tmp_path / "other.txt"
+    os.link(file, other)
+    add_root(client, tree)
+    assert found(client, "okapi") == ["linked.txt"]
+    before = file.stat()
+    other.unlink()
+    assert file.stat().st_ctime_ns != before.st_ctime_ns
+    assert audit(client) == {"checked": 1, "differences": [], "repaired": 0}
+
+
 def test_it_names_what_differs_from_the_disk(indexed: Client, home: Home, tree: Tree) -> None:
     tool(home, f"DELETE FROM files WHERE id = {A_FILE}", f"DELETE FROM paths_docsize WHERE id = {A_FILE}")
     named = {(difference["path"], difference["what"]) for difference in audit(indexed)["differences"]}
