@@ -65,6 +65,31 @@ def test_too_few_watches(tree: Tree, start_daemon: Callable[..., Daemon]) -> Non
         assert client.call("status")["state"] == "ready"
 
 
+def test_folders_whose_paths_are_too_long_are_polled_for_that_reason(
+    tree: Tree, start_daemon: Callable[..., Daemon]
+) -> None:
+    """Their message names no limit that could be raised; that of other folders goes once it is."""
+    fill(tree)
+    folder = os.open(tree.path, os.O_RDONLY)
+    for _ in range(21):
+        os.mkdir("a" * 200, dir_fd=folder)
+        below = os.open("a" * 200, os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = below
+    os.close(folder)
+    daemon = start_daemon(wrap=with_inotify_limit("max_inotify_watches", 40))
+    with daemon.client() as client:
+        add_root(client, tree)
+        limit(daemon, "max_inotify_watches", 10_000)
+        wait_until(
+            lambda: "4095 bytes" in (warned(client) or {"message": ""})["message"], HEALED_S, what="other watches"
+        )
+        said = warned(client)
+        assert said is not None and "sysctl" not in said["remedy"]
+        assert f"{tree.path}/aaa" in said["remedy"]
+        changes_are_seen(client, tree, "deep")
+
+
 def test_the_limit_is_met_later(tree: Tree, start_daemon: Callable[..., Daemon]) -> None:
     tree.write("a/f.txt", "firstword\n")
     daemon = start_daemon(wrap=with_inotify_limit("max_inotify_watches", 20))

@@ -31,7 +31,7 @@ from livedex_daemon.process.supervision import Part
 from livedex_daemon.subscriptions.standing_messages import StandingMessages
 from livedex_daemon.watch import unreadable
 from livedex_daemon.watch.event_source import EventSource
-from livedex_daemon.watch.root_table import Root, Roots
+from livedex_daemon.watch.root_table import PATH_MAX, Root, Roots
 from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.crashes import Crashes
@@ -43,6 +43,8 @@ from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_ipc.wire_results import AnswerWarning
 
 Warnings = list[AnswerWarning]
+
+_SHOWN_PATH: Final = 120  # characters of a path that is too long
 
 
 class DaemonState(NamedTuple):
@@ -90,10 +92,24 @@ def _root_warnings(root: Root) -> Warnings:
     for path, why in root.rules.faults().items():
         message = f"livedex cannot apply all of {path}: it {why}"
         found.append(warning("ignore_file", message, "replace it with a small regular text file"))
-    if root.refused:
-        folders = path if b"" in root.refused else f"{len(root.refused)} folders of {path}"
+    return found + _unwatched(root)
+
+
+def _unwatched(root: Root) -> Warnings:
+    """Say which folders have no watch, and why."""
+    refused = tuple(root.refused)
+    too_long = [each for each in refused if root.is_too_long(each)]
+    found: Warnings = []
+    path = display_path(root.path)
+    if len(refused) > len(too_long):
+        folders = path if b"" in refused else f"{len(refused) - len(too_long)} folders of {path}"
         message = f"livedex cannot watch {folders} and polls instead: the system's limit is reached"
         remedy = "raise fs.inotify.max_user_watches and fs.inotify.max_user_instances (sysctl)"
+        found.append(warning("watch_limit", message, remedy))
+    if too_long:
+        top = display_path(root.absolute(min(too_long, key=len)))
+        message = f"livedex polls {len(too_long)} folders of {path}, whose paths have more than {PATH_MAX - 1} bytes"
+        remedy = f"no program can watch them: move or shorten {top[:_SHOWN_PATH]}…, or add a rule that leaves it out"
         found.append(warning("watch_limit", message, remedy))
     return found
 

@@ -110,11 +110,11 @@ class EventSource:
             root.poll(path)
 
     def retry(self, root: Root) -> None:
-        """Try again to watch the folders that were refused; stop at the first that still is."""
+        """Try again to watch the folders that were refused; stop at the first that a limit of watches still refuses."""
         watcher, polled = self.watcher, root.polled
         if watcher is None:
             return
-        for path in sorted(root.refused):
+        for path in sorted(path for path in root.refused if not root.is_too_long(path)):
             if not watcher.watch_folder(root.id, path, root.absolute(path)):
                 break
             # Folders inside it may be watchable now, and it may have changed while unwatched: mark it before searches

@@ -6,7 +6,7 @@ Invariant: a path belongs to the innermost root that contains it, and to no othe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
+from typing import Final, Literal
 
 from livedex_daemon.config.settings import RootConfig
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
@@ -17,6 +17,7 @@ from livedex_indexing.relpath import absolute, is_at_or_below, is_within
 RootState = Literal["online", "indexing", "recovering", "missing", "denied"]
 WatchKind = Literal["native", "polling", "mixed", "none"]
 PRESENT: frozenset[RootState] = frozenset(("online", "indexing", "recovering"))
+PATH_MAX: Final = 4096  # bytes of a path for a system call of Linux, with the NUL at its end
 
 
 class Root:
@@ -47,6 +48,10 @@ class Root:
 
     def absolute(self, path: bytes) -> bytes:
         return absolute(self.path, path)
+
+    def is_too_long(self, path: bytes) -> bool:
+        """Return True if the path is longer than a system call takes: no watch can ever be placed there."""
+        return len(self.absolute(path)) >= PATH_MAX
 
     def poll(self, path: bytes, *, remote: bool = False) -> None:
         """From now on, walk ``path`` and everything below it instead of watching it."""

@@ -50,6 +50,9 @@ class PolledRoot:
     def absolute(self, path: bytes) -> bytes:
         return b"/root/" + path
 
+    def is_too_long(self, path: bytes) -> bool:
+        return path == b"0 too long"
+
     def watch_again(self, path: bytes) -> None:
         self.marked_before[path] = self._backlog.pending([(self.id, path)]) > 0
         self.refused.discard(path)
@@ -118,13 +121,13 @@ def test_what_lies_on_a_remote_file_system_gets_no_watch(tmp_path: Path, heard: 
 def test_what_can_be_watched_again_is_marked_before_it_is_no_longer_polled(
     tmp_path: Path, heard: list[str], backlog: Backlog
 ) -> None:
-    root: Any = PolledRoot({b"a", b"b", b"c"}, backlog)
+    root: Any = PolledRoot({b"0 too long", b"a", b"b", b"c"}, backlog)
     retrying = watching(EventSource, tmp_path, heard, backlog=backlog)
     retrying.watcher = cast("Any", FakeWatcher(room=2))
     retrying.retry(root)
     assert root.marked_before == {b"a": True, b"b": True}
-    assert root.refused == {b"c"}
-    assert not backlog.pending([(1, b"c")])
+    assert root.refused == {b"0 too long", b"c"}
+    assert not backlog.pending([(1, b"0 too long"), (1, b"c")])
 
 
 def test_all_roots_are_marked_before_another_source_is_there(
