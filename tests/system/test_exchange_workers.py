@@ -183,9 +183,25 @@ def test_what_plugins_leave_behind_fills_no_process_table(home: Home, queue: Que
 def test_exit_75_gives_the_message_back(home: Home, queue: Queue) -> None:
     queue.publish("work", "body")
     text = "import os, sys; sys.exit(75 if os.environ['LIVEDEX_ATTEMPT'] == '1' else 0)"
-    assert [report["status"] for report in run(home, script(text))] == ["given_back"]
+    (report,) = [json.loads(home.run("--json", *words_of(script(text), "--once")).stdout)]
+    assert report["status"] == "given_back"
     (report,) = [json.loads(home.run("--json", *words_of(script(text), "--once")).stdout)]
     assert (report["status"], report["attempt"]) == ("completed", 2)
+
+
+def test_a_drained_topic_has_no_message_that_was_given_back(home: Home, queue: Queue) -> None:
+    for body in ("first", "second", "never"):
+        queue.publish("work", body)
+    home.config.write_text("[exchange]\nmax_attempts = 2\n")
+    text = (
+        "import os, sys; body = sys.stdin.read(); first = os.environ['LIVEDEX_ATTEMPT'] == '1';"
+        "sys.exit(75 if body == 'never' or body == 'first' and first else 0)"
+    )
+    ends = [(report["message_id"], report["status"]) for report in run(home, script(text), "--concurrency", "2")]
+    assert sorted(ends) == [
+        (1, "completed"), (1, "given_back"), (2, "completed"), (3, "given_back"), (3, "given_back"),
+    ]  # fmt: skip
+    assert [message["body"] for message in queue.read(topic="work.dead")] == ["never"]
 
 
 @pytest.mark.parametrize("plugin", ["no-such-program", "/etc/passwd", "'unclosed", ""])

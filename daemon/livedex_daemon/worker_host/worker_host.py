@@ -10,6 +10,7 @@ import contextlib
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple, TypedDict
 
@@ -26,13 +27,15 @@ from livedex_ipc.exchange_results import ClaimFields, MessageFields
 from livedex_ipc.lasting_threads import NO_THREAD
 
 BUSY_PAUSE_S: Final = 1.0
+AGAIN_EVERY_S: Final = 0.25  # looks whether what was given back can be claimed
 BEATS: Final = 3  # renewals of a lease in its time
 
 Ended = Literal["completed", "failed", "timed_out", "given_back", "lost"]
 
 
 class HostOptions(NamedTuple):
-    """``command``: the plugin's words. ``once``: end after one message; ``drain``: end when none waits."""
+    """``command``: the plugin's words. ``once``: end after one message; ``drain``: end when none waits, and none that
+    was given back is still to be tried again."""
 
     command: tuple[str, ...]
     topics: Topics
@@ -78,6 +81,7 @@ class WorkerHost:
         self._wake_ups = WakeUps(options.topics.topic, self._stopping)
         self._fault: BaseException | None = None
         self._failed = False
+        self._again_at = 0.0  # on the monotonic clock: when all that was given back can be claimed
 
     def run(self) -> bool:
         """Work until there is no more to do. Return whether every plugin succeeded.
@@ -135,7 +139,10 @@ class WorkerHost:
                 self._stopping.wait(BUSY_PAUSE_S)
                 continue
             if found is None:
-                return
+                if self._again_at < time.monotonic():
+                    return
+                self._stopping.wait(AGAIN_EVERY_S)
+                continue
             self._handle(link, *found)
             if options.once:
                 return
@@ -172,7 +179,9 @@ class WorkerHost:
             return "lost", None
         answer = answer_of(run, self._options.topics, link.max_body)
         if answer is None:
-            link.give_back(claim, 0 if run.cause == "stop" else back_off_s(claim["attempt"]))
+            after_s = 0 if run.cause == "stop" else back_off_s(claim["attempt"])
+            link.give_back(claim, after_s)
+            self._again_at = max(self._again_at, time.monotonic() + after_s + 2 * AGAIN_EVERY_S)
             return "given_back", None
         done = link.complete(claim, answer, self._options.lease_s)
         return ("lost", None) if done is None else (done[0], done[1])
