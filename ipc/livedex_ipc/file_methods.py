@@ -73,6 +73,7 @@ FILES = (
         ),
         (
             Field("path", "string", "the path"),
+            Field("path_b64", "string", "the path's bytes, where it is not UTF-8", optional=True),
             Field("content_hash", "string", "hex BLAKE2b-128 of the file's bytes"),
             Field(
                 "chunks",

@@ -77,7 +77,7 @@ class ToolCall:
         self._cancelled = False
 
     def cancel(self) -> None:
-        """End the call; its request ends in the daemon too."""
+        """End the call; a search ends in the daemon too, a run of `index` goes on there."""
         with self._lock:
             self._cancelled = True
             if self._client is not None:

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import subprocess
+from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 
 from helpers.mcp_client import McpClient
 from helpers.stranger import stranger
-from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root
+from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, wait_until
 
 HOSTILE = int(os.environ.get("LIVEDEX_HOSTILE", "200"))
 
@@ -171,6 +172,37 @@ def test_progress_only_grows_and_only_where_it_is_wanted(agent: McpClient, tree:
     agent.others.clear()
     agent.call("index", force=True)
     assert not agent.others
+
+
+def test_a_file_whose_path_is_not_utf_8_can_be_read_and_forgotten(indexed: Daemon, tree: Tree) -> None:
+    path = os.fsencode(tree.path) + b"/na\xefve.md"
+    with open(path, "wb") as file:
+        file.write(b"a quagga\n")
+    with McpClient(indexed.home, "--toolset", "full") as agent:
+        (hit,) = agent.answer("search", query="quagga")["hits"]
+        place = {name: hit[name] for name in ("path", "path_b64")}
+        assert b64decode(place["path_b64"]) == path
+        read = agent.answer("retrieve", **place)
+        assert [chunk["text"] for chunk in read["chunks"]] == ["a quagga\n"]
+        assert read["path_b64"] == place["path_b64"]
+        assert place["path_b64"] in [each.get("path_b64") for each in agent.answer("list")["files"]]
+        assert agent.answer("delete", **place)["deleted"] == 1
+
+
+def test_a_cancelled_index_has_no_answer_and_goes_on(indexed: Daemon, tree: Tree, agent: McpClient) -> None:
+    tree.write_all({f"many/{number}.txt": f"word{number}\n" for number in range(300)})
+    agent.answer("index")
+    with indexed.client() as client:
+        before = client.call("status")["work"]["files_read"]
+        indexed.pause()
+        number = agent.send("tools/call", {"name": "index", "arguments": {"force": True}})
+        for _ in range(20):  # by now the call has reached the daemon
+            agent.request("ping")
+        agent.notify("notifications/cancelled", {"requestId": number})
+        agent.request("tools/list")
+        indexed.resume()
+        wait_until(lambda: client.call("status")["work"]["files_read"] >= before + 300, what="all of the run")
+    assert not [message for message in agent.others if message.get("id") == number]
 
 
 def test_a_cancelled_call_has_no_answer_and_ends_in_the_daemon(indexed: Daemon, agent: McpClient) -> None:
