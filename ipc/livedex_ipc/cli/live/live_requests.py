@@ -13,7 +13,7 @@ from livedex_ipc.cli.argument_values import absolute_path, wire_paths
 from livedex_ipc.cli.live.live_state import Changed, Event, Failed, Found, Page, Preview, Query, Search, place
 
 if TYPE_CHECKING:
-    from livedex_ipc.file_results import PathExplanation, RetrieveResult
+    from livedex_ipc.file_results import ExplainResult, RetrieveResult
     from livedex_ipc.wire_results import (
         AnswerWarning,
         HitFields,
@@ -135,12 +135,14 @@ def status_page(result: StatusResult) -> Page:
     return Page("status", tuple(lines))
 
 
-def why_page(result: PathExplanation) -> Page:
+def why_page(result: ExplainResult) -> Page:
     """Return the page that explains why a file is in the index."""
     rule = result["rule"]
     lines = [result["path"], "", result["status"] + (f": {result['reason']}" if result["reason"] else "")]
     if rule is not None:
         lines.append(f"{rule['file']}:{rule['line']}: {rule['pattern']}")
+    if not result["fresh"]:
+        lines += ["", "not fresh: it may have changed since"]
     return Page("why", tuple(lines))
 
 

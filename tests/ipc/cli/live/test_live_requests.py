@@ -8,8 +8,9 @@ import pytest
 
 from helpers.support import Daemon, Tree, add_root
 from livedex_ipc.cli.live.editor_command import column_in, editor_command
-from livedex_ipc.cli.live.live_requests import search_params
+from livedex_ipc.cli.live.live_requests import search_params, why_page
 from livedex_ipc.cli.live.live_state import Query
+from livedex_ipc.file_results import ExplainResult, RuleFields
 
 
 @pytest.mark.parametrize(
@@ -73,3 +74,11 @@ def test_a_folder_is_found_from_the_working_folder(tmp_path: Path, monkeypatch: 
 def test_what_is_no_time_is_refused() -> None:
     with pytest.raises(ValueError, match="never"):
         search_params(Query("x", since="never"), 0)
+
+
+def test_an_explanation_that_is_not_fresh_says_so() -> None:
+    rule: RuleFields = {"file": "/r/.gitignore", "line": 2, "pattern": "!keep.log"}
+    why: ExplainResult = {"path": "/r/keep.log", "status": "indexed", "reason": None, "rule": rule, "fresh": True}
+    lines = ("/r/keep.log", "", "indexed", "/r/.gitignore:2: !keep.log")
+    assert why_page(why).lines == lines
+    assert why_page({**why, "fresh": False}).lines == (*lines, "", "not fresh: it may have changed since")
