@@ -87,6 +87,8 @@ def test_a_check_needs_no_daemon(home: Home, tmp_path: Path) -> None:
     write(plugins, "broken", "1 / 0")
     home.config.write_text(configuration(plugins))
     assert home.run("plugins", "check", "whole").stdout == "pipeline whole: conforms\n"
+    idle = home.run("plugins", "check", "whole", "/a.csv", "/b.csv")
+    assert idle.stdout == "pipeline whole: conforms (not tried: /a.csv, /b.csv: nothing here is a parser)\n"
     wrong = home.run("plugins", "check", "wrong")
     assert wrong.returncode == 1 and "pipeline wrong: fault: it raises TypeError" in wrong.stdout
     broken = home.run("plugins", "check", "broken")

@@ -114,17 +114,26 @@ def _checked(host: PluginHost, config: Config, name: str, samples: list[str]) ->
     """Check a plugin, or what livedex has of this name. Raises NotFound."""
     plugin = next((one for one in host.found if one.source.name == name), None)
     if plugin is not None:
-        parts = [_part(host, config, one, samples) for one in plugin.provides]
+        parts = _parts(host, config, plugin.provides, samples)
         return {"name": name, "state": plugin.state, "reason": plugin.reason, "checks": parts}
     own = [one for one in host.registry.provided_by(BUILT_IN) if one.name == name]
     if own:
-        parts = [_part(host, config, one, samples) for one in own]
+        parts = _parts(host, config, own, samples)
         return {"name": name, "state": "loaded", "reason": None, "checks": parts}
     known = [one.source.name for one in host.found]
     known += [one.name for one in host.registry.provided_by(BUILT_IN)]
     near = nearest(name, known)
     hint = f"did you mean {near}?" if near else f"there are: {', '.join(known)}"
     raise NotFound(f"there is no plugin {name!r}; {hint}", {"nearest": near})
+
+
+def _parts(
+    host: PluginHost, config: Config, provides: Sequence[registry.Provided], samples: list[str]
+) -> list[CheckedPart]:
+    parts = [_part(host, config, one, samples) for one in provides]
+    if samples and parts and not any(one.kind == PARSER.name for one in provides):
+        parts[-1]["note"] = f"not tried: {', '.join(samples)}: nothing here is a parser"
+    return parts
 
 
 def _part(host: PluginHost, config: Config, provided: registry.Provided, samples: list[str]) -> CheckedPart:
