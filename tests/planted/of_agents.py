@@ -25,6 +25,13 @@ DEFECTS: tuple[Defect, ...] = (
         f"{STDIO}::test_some_lines_of_a_file_are_those_lines",
     ),
     Defect(
+        "workspace-as-it-was",
+        "a folder that an editor removes from its workspace is searched on",
+        "livedex_ipc/lsp/lsp_protocol.py",
+        (("for folder in self.folders if folder not in removed]", "for folder in self.folders]"),),
+        "tests/ipc/lsp/test_lsp_protocol.py::test_the_folders_of_the_workspace_change",
+    ),
+    Defect(
         "unindexed-folder-widens-a-symbol-search",
         "one folder of an editor's workspace that is not indexed makes its search one of all indexed folders",
         "livedex_ipc/lsp/lsp_stdio.py",

@@ -82,6 +82,13 @@ DEFECTS = (
         f"{TEXT}::test_a_notebook_of_any_age_has_all_its_cells",
     ),
     Defect(
+        "outputs-whole",
+        "the log of a training in a notebook is indexed with all its lines",
+        "livedex_indexing/parse/notebooks.py",
+        (("MOST_OUTPUT: Final = 8192 ", "MOST_OUTPUT: Final = 8192000 "),),
+        f"{TEXT}::test_of_a_long_output_only_the_beginning_counts",
+    ),
+    Defect(
         "page-decoded-by-a-guess",
         "a page that names its encoding is decoded by a guess",
         "livedex_indexing/parse/converters.py",

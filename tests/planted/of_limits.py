@@ -11,6 +11,14 @@ PLACING = "tests/daemon/watch/test_inotify_placing.py"
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
+        "too-long-to-be-watched",
+        "a folder whose path is too long takes the place of another when folders are watched again",
+        "livedex_daemon/watch/event_source.py",
+        (("path for path in root.refused if not root.is_too_long(path)", "root.refused"),),
+        "tests/daemon/watch/test_event_source.py"
+        "::test_what_can_be_watched_again_is_marked_before_it_is_no_longer_polled",
+    ),
+    Defect(
         "lock-kept-in-the-call",
         "the watcher's lock is held while a watch is placed on a file system that may hang",
         "livedex_daemon/watch/inotify.py",
