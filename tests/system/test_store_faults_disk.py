@@ -89,7 +89,7 @@ def test_searches_go_on_and_it_heals(
         tree.write("f0.txt", "changedword\n")
         wait_until(lambda: code in codes(indexed), what=f"the warning {code}")
         assert indexed.call("status")["state"] == "degraded"
-        answer = indexed.call("search", {"query": "words", "limit": 100})
+        answer = indexed.call("search", {"query": "words", "limit": 100, "timeout_ms": 30_000})
         assert (answer["fresh"], answer["reason"]) == (False, "store")
         assert len(answer["hits"]) == 29, "all but the one that changed, whose old text is not shown"
         assert code in {warning["code"] for warning in answer["warnings"]}
