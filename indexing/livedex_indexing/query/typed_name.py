@@ -127,6 +127,11 @@ def name_inside(text: str) -> TypedName | None:
     return typed_name(names[0]) if is_name else None
 
 
+def has_offset(text: str) -> bool:
+    """Whether a text names a place in a program as kernels print it, as in ``run+0x1a/0x30``."""
+    return _OFFSET.search(text) is not None
+
+
 def plain_name_inside(text: str) -> TypedName | None:
     """Return the lower-case word that a question may ask for as a name: the only one that does not just ask, or that
     behind a kind of definition, as in ``the function walk is slow``; None for any other text."""

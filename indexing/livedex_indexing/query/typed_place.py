@@ -48,7 +48,7 @@ class TypedPlace(NamedTuple):
     """A file, and a line of it, 0 where none was typed. ``text``: the query with the path alone where the place is.
     ``contents``: of the indexed files with that line that are called most like it, once they are known. ``heading``:
     what a link names in the file, as typed, with other signs and in any case. ``option``: of the command that the file
-    is about."""
+    is about. ``folders``: how many of the typed folders are above an indexed file of that name, at most."""
 
     path: str
     line: int
@@ -56,6 +56,7 @@ class TypedPlace(NamedTuple):
     contents: frozenset[int] = frozenset()
     heading: str = ""
     option: str = ""
+    folders: int = 0
 
     @property
     def shown_line(self) -> int:

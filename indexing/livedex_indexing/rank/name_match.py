@@ -25,6 +25,7 @@ _SHORTEST: Final = 3  # letters of an abbreviation, which also has at least a th
 _OTHER_CASE: Final = 0.9
 _MENTIONED: Final = 0.4  # of the part `called`, for a file whose path is among other words
 ELSEWHERE: Final = 0.7  # … for a file of which none of the typed folders is known
+_LESS_ALIKE: Final = 0.2  # … for one with fewer of them above it than another
 _INSIDE: Final = 4  # letters of a stem that matches inside the words of a name: `fromarray`
 
 
@@ -146,16 +147,23 @@ class NameMatcher:
 def called_by(place: TypedPlace, folder: bytes, name: bytes, *, has_text: bool = False) -> float:
     """Return up to 1 for a file that a place names: a path without a line among other words must be the file's own, and
     counts only where no file ``has_text``, all of it as typed."""
-    called = _called_as(place.path, folder, name)
+    called = _called_as(place, folder, name)
     if place.line or place.heading or place.is_whole:
         return called
     return _MENTIONED if called == 1 and not has_text else 0.0
 
 
-def _called_as(typed: str, folder: bytes, name: bytes) -> float:
+def folders_above(path: str, folder: bytes) -> int:
+    """Return how many folders of a typed path are those above a file, from the innermost on."""
+    pairs = zip(reversed(_parts(path)[:-1]), reversed(folder.split(b"/")), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _called_as(place: TypedPlace, folder: bytes, name: bytes) -> float:
     """Return up to 1 for a file with the very name that was typed, with or without its suffix: less in another case, or
-    where not all of the typed folders are above it; 0 for any other name."""
-    *above, last = typed.strip("/").encode("utf-8", "replace").split(b"/")
+    where not all of the typed folders are above it, and little if more of them are above another; 0 for any other
+    name."""
+    *above, last = _parts(place.path)
     if not name.lower().startswith(last.lower()):  # the usual case, for a hundred names a search
         return 0.0
     names = (name, name.rpartition(b".")[0] or name)
@@ -164,9 +172,16 @@ def _called_as(typed: str, folder: bytes, name: bytes) -> float:
     value = 1.0 if last in names else _OTHER_CASE
     if not above:
         return value
-    pairs = zip(reversed(above), reversed(folder.split(b"/")), strict=False)
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    same = folders_above(place.path, folder)
+    if same < place.folders:
+        return value * _LESS_ALIKE
+    if not same and "://" in place.path and not place.line:  # rather a page that texts name
+        return 0.0
     return value * (ELSEWHERE + (1 - ELSEWHERE) * same / len(above))
+
+
+def _parts(path: str) -> list[bytes]:
+    return path.strip("/").encode("utf-8", "replace").split(b"/")
 
 
 def _matches_name(term: QueryTerm, stems: AbstractSet[str], own: AbstractSet[str]) -> bool:

@@ -15,6 +15,7 @@ from livedex_indexing.query.query_terms import STOP_WORDS, QueryTerm, begins_too
 from livedex_indexing.query.typed_name import (
     Finder,
     TypedName,
+    has_offset,
     has_signs_around,
     in_words,
     is_label,
@@ -193,6 +194,8 @@ class NamePlaces:
         if names and is_doubtful(text) and has_message(names, rows.values(), spoken, scored):
             named = {}
         rated = self.of_text(text, rows, spoken, first)
+        if not rated and DEFINED in named.values() and has_offset(text):
+            return named
         headed = chunks_with_named(self._reader, self._texts, text, rows)
         if not rated and not headed:
             rated = {i: VERBATIM * share for i, share in having_pieces(self._texts, text, rows).items()}
@@ -225,8 +228,7 @@ class NamePlaces:
         """Rate the chunks that have a text of several words as it was typed, among those of ``first`` or, if there are
         none, with most of its neighbours. ``spoken`` are the terms of the text, in order."""
         finder = typed_text(text)
-        headed = [chunk_id for chunk_id, row in rows.items() if row.titled]
-        headed = sorted(headed, key=lambda chunk_id: (-rows[chunk_id].titled, chunk_id))[:_BEST]
+        headed = [i for _, i in sorted((-row.titled, i) for i, row in rows.items() if row.titled)[:_BEST]]
         if finder is None:
             is_title = typed_title(text)
             read = self._texts(headed) if headed else {}

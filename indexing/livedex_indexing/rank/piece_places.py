@@ -25,7 +25,7 @@ _READ: Final = 24  # … or the most of it: those with most of its neighbours; 1
 def chunks_with_row(reader: Reader, resolved: ResolvedFilters, counted: RowCounts, text: str, limit: int) -> list[int]:
     """Return the first ``limit`` chunks that have one of the rarest rows of words of a text."""
     rows = list(windows([reader.tokens(line) for line in lines_of(text)]))
-    costs = [sum(map(counted.of_word, row)) for row in rows]
+    costs = [len(row) * min(map(counted.of_word, row)) for row in rows]
     matches: list[str] = []
     left = ROWS_READ
     for cost, row in sorted(zip(costs, rows, strict=True), key=lambda pair: pair[0])[:_LOOKED_UP]:

@@ -5,6 +5,7 @@ Invariant: a number after what is no file's name stays a word of the query.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Final
 
@@ -13,11 +14,12 @@ import msgspec
 from livedex_indexing.model import Query
 from livedex_indexing.query.typed_link import is_heading, typed_link
 from livedex_indexing.query.typed_place import TypedPlace, typed_places
-from livedex_indexing.rank.name_match import ELSEWHERE, called_by
+from livedex_indexing.rank.name_match import ELSEWHERE, called_by, folders_above
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import IN_CONTENT
 
+_FRONT: Final = re.compile(r"(?:[ab]|\.{1,2}(?:/\.\.)*)/(?P<path>[^/].*)")
 _NAMED: Final = """SELECT d.folder, d.name, d.content_id FROM paths p JOIN files d ON d.id = p.rowid
                    WHERE paths MATCH ? LIMIT 2000"""
 _HEADINGS: Final = f"""SELECT c.start_line, c.content_id, c.heading FROM contents t JOIN chunks c ON {IN_CONTENT}
@@ -34,12 +36,12 @@ def named_place(reader: Reader, query: str) -> TypedPlace | None:
     links, places = typed_link(query), typed_places(query)
     whole = next((place for place in places if place.is_whole and place.text == query), None)
     if whole is not None and not links:
-        return whole  # whatever it is called, nothing is left out
+        return _from_root(_called(reader, whole)[1])  # whatever it is called, nothing else is left out
     for place in sorted((*links, *places), key=lambda place: not place.line):
         if best is not None and not (place.line or place.heading):
             break
-        called, contents = _called(reader, place)
-        found = _at_option(reader, place, contents)
+        called, known = _called(reader, place)
+        found = _at_option(reader, known)
         is_source = "://" in place.path and place.path not in query  # of a page: its folder must be known
         if found is not None and called > (ELSEWHERE if is_source and value < ELSEWHERE else value):
             best, value = found, called
@@ -57,6 +59,14 @@ def at_place(request: SearchRequest, query: Query, place: TypedPlace) -> Query:
     return msgspec.structs.replace(request, query=place.text, typing=False).parsed()[0]
 
 
+def _from_root(place: TypedPlace) -> TypedPlace:
+    """Return a place without what `diff` or a shell puts in front of a path, if all the other folders are known."""
+    found = _FRONT.fullmatch(place.path)
+    if found is None or not 0 < place.folders == found["path"].count("/"):
+        return place
+    return place._replace(path=found["path"], text=found["path"])
+
+
 def _at_heading(reader: Reader, place: TypedPlace) -> TypedPlace:
     """Return the place with the line of its heading, which is a word of the query where the file does not have it."""
     rows = reader.rows_of(_HEADINGS, place.contents)
@@ -67,26 +77,27 @@ def _at_heading(reader: Reader, place: TypedPlace) -> TypedPlace:
     return place._replace(line=line, text=place.path, contents=frozenset({content_id}))
 
 
-def _at_option(reader: Reader, place: TypedPlace, contents: frozenset[int]) -> TypedPlace | None:
-    """Return the place in files with these ``contents``: with the line of the first chunk that has its option, None if
-    there is none."""
+def _at_option(reader: Reader, place: TypedPlace) -> TypedPlace | None:
+    """Return the place with the line of the first chunk that has its option, None if its files have none."""
     if not place.option:
-        return place._replace(contents=contents)
+        return place
     match = f'body : "{" ".join(reader.tokens(place.option))}"'
-    for content_id in sorted(contents):
+    for content_id in sorted(place.contents):
         line = reader.one(_WITH_OPTION, (content_id, match))
         if line is not None:
             return place._replace(line=line, contents=frozenset({content_id}))
     return None
 
 
-def _called(reader: Reader, place: TypedPlace) -> tuple[float, frozenset[int]]:
-    """Return up to 1 if indexed files have the name of a place, with its suffix if it has one, and the contents of
-    those that are called most like it."""
+def _called(reader: Reader, place: TypedPlace) -> tuple[float, TypedPlace]:
+    """Return up to 1 if indexed files have the name of a place, with its suffix if it has one; and the place with what
+    is known of those that are called most like it."""
     name = place.path.rpartition("/")[2]
     tokens = reader.tokens(name)
     rows = reader.rows(_NAMED, (f'name : "{" ".join(tokens)}"',)) if tokens else ()
-    alike = ((folder, own, content_id) for folder, own, content_id in rows if "." in name or b"." not in own)
-    called = [(called_by(place, folder, own), content_id) for folder, own, content_id in alike]
-    best = max((value for value, _ in called), default=0.0)
-    return best, frozenset(content_id for value, content_id in called if value == best and content_id is not None)
+    alike = [row for row in rows if "." in name or b"." not in row[1]]
+    called = [(called_by(place, folder, own), folder, content_id) for folder, own, content_id in alike]
+    best = max((value for value, _, _ in called), default=0.0)
+    most = max((folders_above(place.path, folder) for value, folder, _ in called if value == best > 0), default=0)
+    contents = frozenset(content_id for value, _, content_id in called if value == best and content_id is not None)
+    return best, place._replace(contents=contents, folders=most)

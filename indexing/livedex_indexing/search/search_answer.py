@@ -30,6 +30,12 @@ AS_LINES_WARNING: Final = warning(
 NO_WORDS_WARNING: Final = warning("query_no_words", "the query contains no letter or digit", "add a word")
 
 
+def warnings_of(is_cut: bool, is_late: bool, has_no_words: bool = False) -> list[AnswerWarning]:
+    """Return the warnings of a search for words: its query was too long, its time was up, or it had no word."""
+    applies = ((is_cut, CUT_WARNING), (is_late, LATE_WARNING), (has_no_words, NO_WORDS_WARNING))
+    return [warning for is_so, warning in applies if is_so]
+
+
 def lost_backend(reason: str) -> AnswerWarning:
     message = f"the built-in index ranked this answer, because the backend could not: {reason}"
     return warning(

@@ -18,7 +18,7 @@ from livedex_indexing.language_names import same_language
 from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import display_path
 from livedex_indexing.rank.facets import Facets, counted_by
-from livedex_indexing.search.search_answer import CUT_WARNING, LATE_WARNING, NO_WORDS_WARNING, SearchAnswer
+from livedex_indexing.search.search_answer import SearchAnswer, warnings_of
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.search.standing_hits import StandingHits
 from livedex_indexing.search.standing_query import Found, StandingQuery, parts_of_all
@@ -63,7 +63,6 @@ class _SortedSearch:
         page, omitted = self._page(matches[request.offset : end], hits)
         run.live.stale.merge(hits.stale)
         no_words = self._typed.has_text and not textual
-        applies = ((self._cut, CUT_WARNING), (self._late, LATE_WARNING), (no_words, NO_WORDS_WARNING))
         left = end < len(matches) or omitted > 0
         reached = min(end, len(matches)) - request.offset - omitted
         return SearchAnswer(
@@ -71,7 +70,7 @@ class _SortedSearch:
             run.next_offset(reached, left and reached > 0),
             generation,
             "keyword",
-            [warning for is_so, warning in applies if is_so],
+            warnings_of(self._cut, self._late, no_words),
             run.live.stale,
             self._facets(found) if request.facets and not self._late else None,
             omitted or None,

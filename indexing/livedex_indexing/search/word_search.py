@@ -19,7 +19,14 @@ from livedex_indexing.query.asking_words import with_quoted_words
 from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters, build_filters, resolve_filters
 from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
 from livedex_indexing.query.query_compiler import compile_query
-from livedex_indexing.query.query_parser import PlainReading, is_phrase, with_words, without_signs, without_terms
+from livedex_indexing.query.query_parser import (
+    PlainReading,
+    in_parts,
+    is_phrase,
+    with_words,
+    without_signs,
+    without_terms,
+)
 from livedex_indexing.query.query_terms import CompiledQuery, match_any_path
 from livedex_indexing.query.spell_repair import as_in_files
 from livedex_indexing.query.spelling import IN_USE
@@ -39,23 +46,17 @@ from livedex_indexing.rank.score import FIRST, WEIGHTS, Placed
 from livedex_indexing.search import foreign_ranking
 from livedex_indexing.search.meaning import KEYWORD, Meaning
 from livedex_indexing.search.named_place import at_place, named_place
-from livedex_indexing.search.search_answer import (
-    CUT_WARNING,
-    LATE_WARNING,
-    NO_WORDS_WARNING,
-    SearchAnswer,
-    lost_backend,
-)
+from livedex_indexing.search.pasted_line import is_pasted, without_sign_of_diff
+from livedex_indexing.search.search_answer import SearchAnswer, lost_backend, warnings_of
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.store.read_pool import DeadlinePassed
 from livedex_indexing.store.row_types import read_contents
 from livedex_indexing.text.decoder import decode_slice
 from livedex_ipc.errors import Cancelled
-from livedex_ipc.wire_results import AnswerWarning, DidYouMean, TotalFields
+from livedex_ipc.wire_results import DidYouMean, TotalFields
 
 _AS_TYPED = [list(WEIGHTS).index(part) for part in ("typed", "called")]
 _VERBATIM = WEIGHTS["typed"] * (IN_A_ROW + VERBATIM) / 2  # less has a chunk with the words of a text, and other signs
-_HAS_PHRASE = "SELECT EXISTS (SELECT 1 FROM postings WHERE postings MATCH ?)"
 _IS_FILE = "SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?"
 _PLACES_OF = """SELECT c.id, c.content_id, t.hash, t.encoding, c.start_byte, c.end_byte FROM chunks c
                 JOIN contents t ON t.id = c.content_id WHERE c.id IN (SELECT value FROM json_each(?))"""
@@ -97,6 +98,7 @@ class WordSearch:
         self._memory = memory
         self._counts_of = counts_of
         self._counts = WordCounts(-1)  # those of the snapshot's generation, once it is known
+        self._typed = run.request.query
         self._query, self._cut = run.request.parsed()
         self._text = run.request.text_as_typed(self._query)
         self._place: TypedPlace | None = None  # that the query names, once it is known
@@ -121,7 +123,7 @@ class WordSearch:
             try:
                 compiled, ((page, more, _), rows) = self._read_and_find()
             except DeadlinePassed:
-                warnings = [*([CUT_WARNING] if self._cut else []), LATE_WARNING]
+                warnings = warnings_of(self._cut, is_late=True)
                 return SearchAnswer([], None, generation, self._meaning.mode, warnings, run.live.stale)
             self.may_miss_typed = not self._late and self._may_miss_typed(compiled)
         hits = self._serve(page, rows, compiled)
@@ -132,7 +134,11 @@ class WordSearch:
             run.next_offset(self._reached, more or left),
             generation,
             self._meaning.mode if compiled.textual else "keyword",
-            self._warnings(compiled),
+            [
+                *warnings_of(self._cut or compiled.cut, self._late, self._query.has_text and not compiled.textual),
+                *self._meaning.warnings,
+                *([] if self._lost is None else [lost_backend(self._lost)]),
+            ],
             run.live.stale,
             self._facets,
             self._omitted,
@@ -173,18 +179,23 @@ class WordSearch:
 
     def _read_and_find(self) -> tuple[CompiledQuery, _Found]:
         """Decide how the query is meant, and search. The decision is the same for every page of a generation."""
+        self._run.request = without_sign_of_diff(self._reader, self._run.request, self._all_places)
         text = self._run.request.query
+        if text != self._typed:
+            self._query, self._text = self._run.request.parsed()[0], text
         self._place = named_place(self._reader, text)
         if self._place is not None and self._place.text != text:
             text = self._place.text
             self._query = at_place(self._run.request, self._query, self._place)
         self._query = with_quoted_words(self._query)
         plain = without_signs(text) if self._query.excluded or self._query.phrases else None
-        if plain is not None and (plain.is_sentence or (self._query.excluded and self._is_pasted())):
+        pasted = partial(is_pasted, self._reader, self._run.request.query, self._all_places)
+        if plain is not None and (plain.is_sentence or (self._query.excluded and pasted())):
             self._read_as(plain)
         compiled = self._compile()
         found = self._find(compiled)
-        for other in (plain if self._plain is None else None, without_terms(text)):
+        parts = None if any(term.rows or term.files for term in compiled.any_of) else in_parts(text)
+        for other in (plain if self._plain is None else None, without_terms(text), parts):
             found_any = self._firsts if self._meaning.mode == "semantic" else self._found_by_words
             if other is not None and other.may_be_text and not (found_any or self._late):
                 self._read_as(other, with_terms=other is plain)
@@ -201,25 +212,16 @@ class WordSearch:
         self._continuations = {}  # it may have other filters
         self._query = replace(self._query, text=plain.words, unfinished=False, excluded=(), phrases=(), terms=terms)
 
-    def _warnings(self, compiled: CompiledQuery) -> list[AnswerWarning]:
-        warnings = (
-            (self._cut or compiled.cut, CUT_WARNING),
-            (self._late, LATE_WARNING),
-            (self._query.has_text and not compiled.textual, NO_WORDS_WARNING),
-        )
-        lost = [] if self._lost is None else [lost_backend(self._lost)]
-        return [*(warning for applies, warning in warnings if applies), *self._meaning.warnings, *lost]
-
     def _meant(self, compiled: CompiledQuery, hits: Sequence[Hit]) -> DidYouMean | None:
         """Return the query as it was meant, with its corrections, spelt as in the hits; None if it was as typed."""
-        if self._plain is None and (self._is_foreign or not compiled.respelt):
+        text = self._run.request.query if self._plain is None else self._plain.query
+        if text == self._typed and (self._is_foreign or not compiled.respelt):
             return None
         shown = [hit.snippet[start:end] for hit in hits for start, end in hit.highlights]
         words = self._reader.words
         corrections = {typed: as_in_files(meant, shown, words) for typed, meant in compiled.respelt}
-        text = self._run.request.query if self._plain is None else self._plain.query
         meant = with_words(text, corrections)
-        return None if meant == self._run.request.query else DidYouMean(query=meant, applied=True)
+        return None if meant == self._typed else DidYouMean(query=meant, applied=True)
 
     def _find(self, compiled: CompiledQuery) -> _Found:
         """Find the page's places."""
@@ -239,12 +241,6 @@ class WordSearch:
         counted = [term for term in compiled.any_of if term.rows] if request.group == "file" else []
         with reader.without_deadline():
             return _Found(page, read_rows(reader, page.places, file_filter.resolved, counted))
-
-    def _is_pasted(self) -> bool:
-        """Whether a file has the whole text of the query as it was typed: then its dashes are part of it."""
-        tokens = self._reader.tokens(self._run.request.query)
-        is_indexed = tokens and self._reader.one(_HAS_PHRASE, (f'body : "{" ".join(tokens)}"',))  # seldom
-        return bool(is_indexed) and self._all_places().is_written(self._run.request.query)
 
     def _all_places(self) -> NamePlaces:
         """The places in all files that pass the filters, whatever words are excluded."""

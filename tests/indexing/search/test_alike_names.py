@@ -50,3 +50,28 @@ def test_a_name_finds_the_definition_with_all_its_parts(harbour: Indexed, typed:
 @pytest.mark.parametrize("typed", ["limit_berth_brake", "test_serial_08_berth", "quay_winch"])
 def test_other_names_are_not_alike(harbour: Indexed, typed: str) -> None:
     assert not any(hit["relative_path"].startswith("part") for hit in harbour.search(typed)[:1])
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("slip_measure_2_quay_wall_wide", "slip measure quay wall wide"),
+        ("V5_slipMeasureQuay_wall", "slip measure quay wall"),
+    ],
+)
+def test_a_long_name_that_is_nowhere_is_read_as_words(harbour: Indexed, typed: str, words: str) -> None:
+    answer = harbour.ask(typed)
+    assert "part3.py" in [hit["relative_path"] for hit in answer.hits]
+    assert answer.extras["did_you_mean"] == {"query": words, "applied": True}
+
+
+@pytest.mark.parametrize("typed", ["deep_berth_slip_5", "deep4_berth5_cafe6_is7", '"slip_deep_berth_2_is_wide"'])
+def test_what_is_no_long_name_finds_nothing(harbour: Indexed, typed: str) -> None:
+    assert harbour.ask(typed).hits == []
+
+
+def test_a_long_name_is_no_words_in_a_folder_without_it(harbour: Indexed) -> None:
+    harbour.write("root/other/slip.py", "def slip_deep_berth_2_wide():\n    pass\n")
+    assert harbour.found("slip_deep_berth_2_wide") == ["other/slip.py"]
+    assert harbour.ask("slip_deep_berth_2_wide", globs=["*.md"]).hits == []
+    harbour.remove("root/other/slip.py")

@@ -19,6 +19,7 @@ def kitchen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         made.write("root/hot.c", "opened(hot_oven, too);  // be hot, oven\n" * 3)
         made.write("root/rack.c", f"{FILLER}item = next(rack);\nwipe(item, cloth);\nput(item, shelf);\n{FILLER}")
         made.write("root/cloth.c", "item(cloth, wipe); // rack, shelf: put next item\n" * 9)
+        made.write("root/next.c", "next(rack);  // next rack\n" * 9)
         made.write("root/fan.c", "code = -22;  // or -EAGAIN\nreturn fan_failed_to_start(code);\n")
         made.write("root/fans.md", "fans fail at their start\n")
         made.write("root/quoted.md", f"{FILLER}Let the dough rest a while, then put it on the tray.\n{FILLER}")
@@ -39,6 +40,21 @@ def kitchen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
 def test_a_pasted_text_with_other_parts_is_found(kitchen: Indexed, query: str, path: str, line: str) -> None:
     hit = kitchen.search(query)[0]
     assert (hit["relative_path"], line in hit["snippet"]) == (path, True)
+
+
+@pytest.mark.parametrize("sign", ["-", "+", " -", "-    "])
+def test_a_line_of_a_diff_is_found_without_its_sign(kitchen: Indexed, sign: str) -> None:
+    answer = kitchen.ask(f"{sign}item = next(rack);")
+    assert answer.hits[0]["relative_path"] == "rack.c"
+    assert answer.extras["did_you_mean"] == {"query": "item = next(rack);", "applied": True}
+
+
+def test_a_dash_excludes_a_word_where_no_file_has_the_line(kitchen: Indexed) -> None:
+    assert kitchen.found("-item cloth(rack);") == ["next.c"]
+    assert "rack.c" not in kitchen.found("-item wipe"), "words without a sign of code"
+    kitchen.write("root/list.c", f"{FILLER}-item = next(rack);\n")
+    assert kitchen.search("-item = next(rack);")[0]["relative_path"] == "list.c", "a file with the sign too"
+    kitchen.remove("root/list.c")
 
 
 @pytest.mark.parametrize("query", ["the fan failed to start -22", "the fan failed to start: -EAGAIN"])

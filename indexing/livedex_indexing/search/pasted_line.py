@@ -1,0 +1,39 @@
+"""Tells whether a file has a query as it was typed, or as a line behind the sign that a diff puts in front of one.
+
+Invariant: the index only proposes chunks; the live file decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from msgspec.structs import replace
+
+from livedex_indexing.query.typed_name import may_be_pasted, typed_text
+from livedex_indexing.rank.name_places import NamePlaces
+from livedex_indexing.search.search_request import SearchRequest
+from livedex_indexing.store.read_pool import Reader
+
+_HAS_PHRASE: Final = "SELECT EXISTS (SELECT 1 FROM postings WHERE postings MATCH ?)"
+_OF_DIFF: Final = re.compile(r"\s*[+-](?![+-])(?P<line>[^\n]*\w[^\n]*)\n?")
+
+
+def is_pasted(reader: Reader, text: str, places: Callable[[], NamePlaces]) -> bool:
+    """Whether a file has a text of several words as it was typed. ``places``: those in the files that may have it."""
+    tokens = reader.tokens(text)
+    is_indexed = tokens and reader.one(_HAS_PHRASE, (f'body : "{" ".join(tokens)}"',))  # seldom
+    return bool(is_indexed) and places().is_written(text)
+
+
+def without_sign_of_diff(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
+    """Return the request for the line behind the sign of a diff, if a file has that line and none has the sign too; any
+    other request as it is. A line has several words and, behind a dash, a sign of code: else a dash excludes a word."""
+    found = _OF_DIFF.fullmatch(request.query)
+    line = "" if found is None else found["line"].strip()
+    if len(line.split()) < 2 or not may_be_pasted(line) or typed_text(line) is None:
+        return request
+    if is_pasted(reader, request.query.strip(), places) or not is_pasted(reader, line, places):
+        return request
+    return replace(request, query=line)

@@ -1,0 +1,31 @@
+"""How much a file is called like a typed path."""
+
+from __future__ import annotations
+
+import pytest
+
+from livedex_indexing.query.typed_place import TypedPlace
+from livedex_indexing.rank.name_match import called_by
+
+
+@pytest.mark.parametrize(
+    ("typed", "folders", "least", "most"),
+    [
+        ("lib/net/Make", 2, 1.0, 1.0),
+        ("srv/lib/net/Make", 2, 0.8, 0.99),  # two of three folders
+        ("other/net/Make", 1, 0.8, 0.99),
+        ("other/Make", 0, 0.7, 0.7),
+        ("app/lib/net/Make", 3, 0.1, 0.3),  # more folders are above another file
+        ("https://example.com/app/lib/net/Make", 2, 0.7, 0.99),
+        ("https://example.com/app/Make", 0, 0.0, 0.0),  # a page
+        ("lib/net/Makefile", 0, 0.0, 0.0),
+    ],
+)
+def test_folders_above_a_file(typed: str, folders: int, least: float, most: float) -> None:
+    place = TypedPlace(typed, 0, typed, folders=folders)
+    assert least <= called_by(place, b"lib/net", b"Make") <= most
+
+
+def test_a_page_with_a_line_names_a_file_anywhere() -> None:
+    page = "https://example.com/app/blob/main/Make"
+    assert called_by(TypedPlace(page, 12, page), b"", b"Make") > 0
