@@ -36,7 +36,8 @@ def named_place(reader: Reader, query: str) -> TypedPlace | None:
     links, places = typed_link(query), typed_places(query)
     whole = next((place for place in places if place.is_whole and place.text == query), None)
     if whole is not None and not links:
-        return _from_root(_called(reader, whole)[1])  # whatever it is called, nothing else is left out
+        # Whatever it is called, nothing else is left out.
+        return _from_root(_called(reader, whole)[1]) if "/" in whole.path else whole
     for place in sorted((*links, *places), key=lambda place: not place.line):
         if best is not None and not (place.line or place.heading):
             break
