@@ -41,6 +41,7 @@ _WHOLE: Final = re.compile(rf"(?P<path>[^\s:\"'`#]*[^\s:\"'`#./?]):(?P<line>{_LI
 _FILE: Final = re.compile(rf"(?<!{_INSIDE}){_INSIDE}+/{_INSIDE}*\.\w+(?!{_INSIDE}*/)")
 _DIFF: Final = re.compile(r"(?:diff --git a/(\S+) b/\1|(?:---|\+\+\+) (?:[ab]/)?(\S+)(?:\t.*)?)")
 _MARKS: Final = re.compile(r"[`'(<\[]?([^\s`'()<>\[\]]*[/.][^\s`'()<>\[\]]*[^\s`'()<>\[\].,;:])[`')>\].,;:]*")
+_MODULE: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+")
 _INNERMOST_LAST: Final = "Traceback (most recent call last)"
 
 
@@ -81,6 +82,15 @@ def typed_places(query: str) -> list[TypedPlace]:
     if _INNERMOST_LAST in text:
         places.reverse()
     return places[:_MOST] or _files(text)
+
+
+def module_files(query: str) -> list[TypedPlace]:
+    """Return the files that a query may name which is a module with its packages, as in ``email.mime.text``."""
+    name = query.strip()
+    if not _MODULE.fullmatch(name):
+        return []
+    path = name.replace(".", "/")
+    return [TypedPlace(each, 0, each) for each in (path, f"{path}/__init__")]
 
 
 def _place(found: re.Match[str], text: str) -> TypedPlace:

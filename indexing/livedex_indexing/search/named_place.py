@@ -13,7 +13,7 @@ import msgspec
 
 from livedex_indexing.model import Query
 from livedex_indexing.query.typed_link import is_heading, typed_link
-from livedex_indexing.query.typed_place import TypedPlace, typed_places
+from livedex_indexing.query.typed_place import TypedPlace, module_files, typed_places
 from livedex_indexing.rank.name_match import ELSEWHERE, called_by, folders_above
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
@@ -36,8 +36,9 @@ def named_place(reader: Reader, query: str) -> TypedPlace | None:
     links, places = typed_link(query), typed_places(query)
     whole = next((place for place in places if place.is_whole and place.text == query), None)
     if whole is not None and not links:
-        # Whatever it is called, nothing else is left out.
-        return _from_root(_called(reader, whole)[1]) if "/" in whole.path else whole
+        if "/" not in whole.path:
+            return _module(reader, query) or whole
+        return _from_root(_called(reader, whole, any_suffix=True)[1])  # whatever it is called, nothing else is left out
     for place in sorted((*links, *places), key=lambda place: not place.line):
         if best is not None and not (place.line or place.heading):
             break
@@ -58,6 +59,16 @@ def at_place(request: SearchRequest, query: Query, place: TypedPlace) -> Query:
     if place.is_whole:
         return replace(query, text=place.path, unfinished=False, excluded=(), phrases=(), terms=())
     return msgspec.structs.replace(request, query=place.text, typing=False).parsed()[0]
+
+
+def _module(reader: Reader, query: str) -> TypedPlace | None:
+    """Return the file of the module that a query names; None without one in all of its packages, and where a file has
+    the very name."""
+    for place in module_files(query):
+        called, known = _called(reader, place, any_suffix=True)
+        if called == 1 and not _called(reader, TypedPlace(query.strip(), 0, query.strip()))[0]:
+            return known
+    return None
 
 
 def _from_root(place: TypedPlace) -> TypedPlace:
@@ -90,13 +101,13 @@ def _at_option(reader: Reader, place: TypedPlace) -> TypedPlace | None:
     return None
 
 
-def _called(reader: Reader, place: TypedPlace) -> tuple[float, TypedPlace]:
-    """Return up to 1 if indexed files have the name of a place, with its suffix if it has one; and the place with what
-    is known of those that are called most like it."""
+def _called(reader: Reader, place: TypedPlace, *, any_suffix: bool = False) -> tuple[float, TypedPlace]:
+    """Return up to 1 if indexed files have the name of a place, with its suffix if they have one, or without it if
+    ``any_suffix`` may follow; and the place with what is known of those that are called most like it."""
     name = place.path.rpartition("/")[2]
     tokens = reader.tokens(name)
     rows = reader.rows(_NAMED, (f'name : "{" ".join(tokens)}"',)) if tokens else ()
-    alike = [row for row in rows if "." in name or b"." not in row[1]]
+    alike = [row for row in rows if any_suffix or "." in name or b"." not in row[1]]
     called = [(called_by(place, folder, own), folder, content_id) for folder, own, content_id in alike]
     best = max((value for value, _, _ in called), default=0.0)
     most = max((folders_above(place.path, folder) for value, folder, _ in called if value == best > 0), default=0)

@@ -33,3 +33,22 @@ def test_a_place_in_a_program_finds_the_definition(index: Indexed) -> None:
         assert index.found(query)[0] == "help.py"
     index.write("root/oops.log", "kernel: crane_set_req_port+0xa75/0x441 [port]\n")
     assert index.found("crane_set_req_port+0xa75/0x441")[0] == "oops.log", "unless a file has it as typed"
+
+
+def test_a_module_is_found_by_its_packages(index: Indexed) -> None:
+    index.write("root/uses.py", "import grid.cells.plain\nfrom grid.cells import plain\n" * 5)
+    index.write("root/grid/cells/plain.py", f"value = 1  # {'x' * 2000}\n")
+    index.write("root/grid/cells/__init__.py", "cells = 1\n")
+    index.write("root/cells/plain.py", "grid = 1\n")
+    assert index.found("grid.cells.plain")[0] == "grid/cells/plain.py"
+    assert index.found("grid.cells")[0] == "grid/cells/__init__.py"
+    assert index.found("grid.plain")[0] != "grid/cells/plain.py", "not all of its packages"
+    assert "uses.py" in index.found("grid.cells.plain"), "what uses it follows"
+    index.write("root/other/grid.cells", "a file of this name\n")
+    assert index.found("grid.cells")[0] == "other/grid.cells"
+
+
+def test_a_path_may_lack_its_suffix(index: Indexed) -> None:
+    index.write("root/lib/plain.py", "lib = net.intel.plain\npath = 'lib/net/intel/plain'\n" * 3)
+    index.write("root/lib/net/intel/plain.py", "value = 1\n")
+    assert index.found("b/lib/net/intel/plain")[0] == "lib/net/intel/plain.py"
