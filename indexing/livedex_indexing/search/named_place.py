@@ -65,7 +65,7 @@ def _module(reader: Reader, query: str) -> TypedPlace | None:
     """Return the file of the module that a query names; None without one in all of its packages, and where a file has
     the very name."""
     for place in module_files(query):
-        called, known = _called(reader, place, any_suffix=True)
+        called, known = _called(reader, place, any_suffix=True, in_folders=True)
         if called == 1 and not _called(reader, TypedPlace(query.strip(), 0, query.strip()))[0]:
             return known
     return None
@@ -101,12 +101,18 @@ def _at_option(reader: Reader, place: TypedPlace) -> TypedPlace | None:
     return None
 
 
-def _called(reader: Reader, place: TypedPlace, *, any_suffix: bool = False) -> tuple[float, TypedPlace]:
+def _called(
+    reader: Reader, place: TypedPlace, *, any_suffix: bool = False, in_folders: bool = False
+) -> tuple[float, TypedPlace]:
     """Return up to 1 if indexed files have the name of a place, with its suffix if they have one, or without it if
-    ``any_suffix`` may follow; and the place with what is known of those that are called most like it."""
-    name = place.path.rpartition("/")[2]
+    ``any_suffix`` may follow; and the place with what is known of those that are called most like it. ``in_folders``:
+    only files with all of the typed folders above them are looked at."""
+    above, _, name = place.path.rpartition("/")
     tokens = reader.tokens(name)
-    rows = reader.rows(_NAMED, (f'name : "{" ".join(tokens)}"',)) if tokens else ()
+    match = f'name : "{" ".join(tokens)}"'
+    if in_folders:
+        match += f' AND folder : "{" ".join(reader.tokens(above))}"'
+    rows = reader.rows(_NAMED, (match,)) if tokens else ()
     alike = [row for row in rows if any_suffix or "." in name or b"." not in row[1]]
     called = [(called_by(place, folder, own), folder, content_id) for folder, own, content_id in alike]
     best = max((value for value, _, _ in called), default=0.0)
