@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple, TypeVar, cast, get_args
 
 from livedex_indexing.model import Term, TermName
-from livedex_indexing.text.terms import parts_of
+from livedex_indexing.text.terms import parts_of_all
 
 QUERY_BYTES: Final = 4096  # the rest of a longer query is ignored
 _TERM_NAMES: Final = frozenset(get_args(TermName))
@@ -126,7 +126,7 @@ def in_parts(text: str) -> PlainReading | None:
     """Take the words in a name that no file has for words; None where the query is no name of four words and more.
     Parts with numbers and single letters tell nothing: nothing is left of a hash."""
     pieces = text.strip().split("_") if _NAME.fullmatch(text.strip()) else ()
-    parts = [part.lower() for piece in pieces if piece.isalpha() for part in parts_of(piece) or [piece] if part[1:]]
+    parts = [part.lower() for part in parts_of_all(filter(str.isalpha, pieces)) if part[1:]]
     words = " ".join(parts)
     return PlainReading(words, words) if len(parts) >= _LONG_NAME else None
 

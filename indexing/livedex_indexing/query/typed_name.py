@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from livedex_indexing.query.asking_words import ASKING, ASKING_FOR_USES, KINDS
 from livedex_indexing.query.query_terms import STOP_WORDS
-from livedex_indexing.text.terms import parts_of
+from livedex_indexing.text.terms import parts_of_all
 
 _CALL: Final = re.compile(r"\(\)\Z")
 _JOINTS: Final = re.compile(r"::|->|\.|#|/|\\")
@@ -216,7 +216,7 @@ def in_words(text: str) -> TypedName | None:
     """Return a name of several parts as plain words; None for any other text."""
     if not _COMPOUND.fullmatch(text):
         return None
-    parts = [part for piece in _PIECES.split(text) if piece for part in parts_of(piece) or [piece]]
+    parts = parts_of_all(filter(None, _PIECES.split(text)))
     return TypedName(" ".join(parts)) if len(parts) in _WORDS else None
 
 

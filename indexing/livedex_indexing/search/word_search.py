@@ -189,8 +189,10 @@ class WordSearch:
             self._query = at_place(self._run.request, self._query, self._place)
         self._query = with_quoted_words(self._query)
         plain = without_signs(text) if self._query.excluded or self._query.phrases else None
-        pasted = partial(is_pasted, self._reader, self._run.request.query, self._all_places)
-        if plain is not None and (plain.is_sentence or (self._query.excluded and pasted())):
+        if plain is not None and (
+            plain.is_sentence
+            or (self._query.excluded and is_pasted(self._reader, self._run.request.query, self._all_places))
+        ):
             self._read_as(plain)
         compiled = self._compile()
         found = self._find(compiled)

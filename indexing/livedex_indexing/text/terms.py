@@ -45,6 +45,11 @@ def parts_of(word: str) -> list[str]:
     return found if len(found) > 1 else []
 
 
+def parts_of_all(pieces: Iterable[str]) -> list[str]:
+    """Split names: a word of one part is that part."""
+    return [part for piece in pieces for part in parts_of(piece) or [piece]]
+
+
 def in_other_conventions(name: str) -> list[str]:
     """Return the parts of a name, joined by underscores, in each way in which another convention may split it:
     ``ext4XattrUser`` gives ``ext4_Xattr_User``, and ``ext_4_Xattr_User`` as `mixed_case_parts` does. The name itself is
@@ -53,7 +58,7 @@ def in_other_conventions(name: str) -> list[str]:
         return []
     pieces = _SIGNS.split(name)
     ways = ["_".join(hump.sub("_", piece) for piece in pieces) for hump in _HUMPS]
-    ways.append("_".join(part for piece in pieces for part in parts_of(piece) or [piece]))
+    ways.append("_".join(parts_of_all(pieces)))
     return [way for way in dict.fromkeys(ways) if "_" in way and way != name]
 
 
