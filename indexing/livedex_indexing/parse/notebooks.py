@@ -43,12 +43,11 @@ def _outputs(cell: Mapping[str, Any]) -> Iterator[str]:
     """Yield the texts of a cell's outputs: what was printed, results, tracebacks. Pictures and HTML have none."""
     for output in cell.get("outputs") or []:
         if output.get("output_type") in ("error", "pyerr"):
-            yield _COLOURS.sub(
-                "", "\n".join(output.get("traceback") or [f"{output.get('ename')}: {output.get('evalue')}"])
-            )
+            text = "\n".join(output.get("traceback") or [f"{output.get('ename')}: {output.get('evalue')}"])
         else:
             made = output.get("data", output)  # those of before 2015 are directly in it
-            yield _COLOURS.sub("", _text(made.get("text/plain", output.get("text", ""))))
+            text = _text(made.get("text/plain", output.get("text", "")))
+        yield _COLOURS.sub("", text)
 
 
 def _cut(text: str) -> str:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 import re
 
-from livedex_ipc.cli.streams import Streams
+from livedex_ipc.cli.streams import DUMB, Streams
 
-_DUMB = ("", "dumb", "unknown")  # there less asks for a key before it shows anything
 _ESCAPES = re.compile("\x1b\\[[0-9;]*m")
 
 
@@ -19,7 +18,8 @@ def page(streams: Streams, text: str) -> None:
     from livedex_ipc.cli.render.hyperlinks import without_links
 
     plain = _ESCAPES.sub("", without_links(text))
-    if os.environ.get("TERM", "") not in _DUMB and not _fits(plain, *streams.size):
+    # On a dumb terminal less asks for a key before it shows anything.
+    if os.environ.get("TERM", "") not in DUMB and not _fits(plain, *streams.size):
         command = os.environ.get("PAGER", "less")
         if command not in ("", "cat") and _paged(command, without_links(text)):
             return

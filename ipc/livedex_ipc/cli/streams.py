@@ -20,6 +20,9 @@ class OutputClosedError(Exception):
     """The reader of stdout has closed it."""
 
 
+DUMB = ("", "dumb", "unknown")  # values of TERM: such a terminal cannot draw
+
+
 class Streams:
     """stdout and stderr of this process.
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from livedex_ipc.cli.live.live_state import Key, Mouse
 from livedex_ipc.cli.live.pasted_text import ALONE_S, INTERRUPT, PastedText
 from livedex_ipc.cli.live.terminal_keys import key, mouse
+from livedex_ipc.cli.streams import DUMB
 from livedex_ipc.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ def _styles(colour: bool) -> dict[str, int]:
 def _on_terminal() -> Iterator[None]:
     """Have stdin and stdout be the terminal. Raises Unavailable if there is none, or it is dumb."""
     name = os.environ.get("TERM", "")
-    if name in ("", "dumb", "unknown"):
+    if name in DUMB:
         raise Unavailable(f"`livedex live` needs a terminal that can draw, and TERM is {name!r}: {_REMEDY}")
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC)
