@@ -52,7 +52,7 @@ _COPIES: Final = 64  # copies of one content whose names are examined
 _USUAL_NAME: Final = 12  # characters in the name of a file of code
 
 _CHUNKS = "SELECT id, content_id, language FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
-_TO_LINE = f"""SELECT c.id, c.content_id, c.language FROM contents t JOIN chunks c ON {IN_CONTENT}
+_TO_LINE = f"""SELECT c.id, c.content_id, c.language, c.end_line FROM contents t JOIN chunks c ON {IN_CONTENT}
                WHERE t.id IN (SELECT value FROM json_each(?)) AND c.start_line <= ? AND {{}} ORDER BY c.id"""
 _CONTENT_OF_FILE = "SELECT id, content_id FROM files WHERE id IN (SELECT value FROM json_each(?))"
 _COPIES_OF = f"""SELECT d.content_id, d.id, d.root_id, d.folder, d.name, t.chunks, t.pipeline = 'code'
@@ -344,14 +344,14 @@ class RankedResults:
         return content_of
 
     def _at_line(self) -> dict[int, int]:
-        """Return the chunks with the typed line in the files that are meant, or else the last before it, with their
-        contents."""
+        """Return the contents of the chunks with the typed line; of the last chunks where no file meant is so long."""
         typed = self._typed
         if typed is None or typed.place is None or not typed.at_line:
             return {}
         passing, of_chunks = self._resolved.chunks
         rows = self._reader.rows_of(_TO_LINE.format(passing), typed.place.contents, (typed.place.line, *of_chunks))
-        return self._contents({row[1]: row for row in rows}.values())
+        last = {row[1]: row for row in rows}.values()
+        return self._contents(row[:3] for row in [row for row in last if row[3] >= typed.place.line] or last)
 
     def _called(self, folder: bytes, name: bytes) -> float:
         place = None if self._typed is None else self._typed.place

@@ -43,3 +43,15 @@ def test_a_path_may_lack_its_suffix(index: Indexed) -> None:
     index.write("root/lib/plain.py", "lib = net.intel.plain\npath = 'lib/net/intel/plain'\n" * 3)
     index.write("root/lib/net/intel/plain.py", "value = 1\n")
     assert index.found("b/lib/net/intel/plain")[0] == "lib/net/intel/plain.py"
+
+
+def test_a_line_finds_the_file_that_is_so_long(index: Indexed) -> None:
+    """Of those with its name, and the shorter one has the better name and place."""
+    index.write("root/proxy.py", "proxy = 1\n" * 20)
+    index.write("root/some/where/deeper/proxy.py", "value = 1\n" * 45)
+    found = index.search("proxy.py:33")[0]
+    assert found["relative_path"] == "some/where/deeper/proxy.py"
+    assert found["start_line"] <= 33 <= found["end_line"]
+    assert index.found("proxy.py:15")[:2] == ["proxy.py", "some/where/deeper/proxy.py"]
+    last = index.search("proxy.py:900")[0]
+    assert (last["relative_path"], last["end_line"]) == ("proxy.py", 20), "where none is, the end of each"
