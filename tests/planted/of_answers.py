@@ -23,7 +23,7 @@ DEFECTS = (
         "method-behind-its-calls",
         "the definition of a method is no match for `Foo.bar`, which its calls have in a row",
         "livedex_indexing/query/query_compiler.py",
-        (("return [whole, *_member(index, word, whole, repair), ", "return [whole, "),),
+        (("return [whole, *other, *_member(index, word, whole, repair), ", "return [whole, *other, "),),
         f"{NAMES}::test_the_definition_of_a_method_comes_before_its_calls",
     ),
     Defect(

@@ -157,7 +157,8 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
         return _runs(index, whole, repair, alone=alone)
     indexed = bool(whole.rows or whole.files)
     if whole.prefix or (alone and indexed and not repair.is_missing(whole)):
-        return [whole, *_member(index, word, whole, repair), *_option(index, word, repair)]
+        other = _converted(index, word) if _is_only_stem(index, word, whole) else []
+        return [whole, *other, *_member(index, word, whole, repair), *_option(index, word, repair)]
     if alone and not indexed and _BEGINNING.fullmatch(word):
         begun = _begun(index, word, whole)
         if begun:
@@ -199,6 +200,13 @@ def _converted(index: _Index, name: str, *, unfinished: bool = False) -> list[Qu
         if found:
             return found
     return []
+
+
+def _is_only_stem(index: _Index, word: str, whole: QueryTerm) -> bool:
+    """Whether no file has a name of several parts, typed as one word, but another form of it."""
+    if whole.prefix or len(whole.tokens) > 1 or not parts_of(word):
+        return False
+    return index.reader.one(IN_USE, (f'"{whole.tokens[0]}"',)) is None
 
 
 def _member(index: _Index, word: str, whole: QueryTerm, repair: Repair) -> list[QueryTerm]:

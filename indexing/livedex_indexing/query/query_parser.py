@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple, TypeVar, cast, get_args
 
 from livedex_indexing.model import Term, TermName
-from livedex_indexing.text.terms import parts_of_all
+from livedex_indexing.text.terms import parts_of
 
 QUERY_BYTES: Final = 4096  # the rest of a longer query is ignored
 _TERM_NAMES: Final = frozenset(get_args(TermName))
@@ -26,6 +26,7 @@ _SENTENCE: Final = 10  # words: a query of so many is a text
 _TEXT: Final = 6  # … and may be one
 _SHORT_TEXT: Final = 3  # … with a bare word: neither in quotes nor excluded …
 _LONG_NAME: Final = 4  # words that are joined
+_BESIDE_A_NUMBER: Final = 2  # letters that may belong to a hash
 _QUOTING: Final = 2  # … and nothing excluded
 _ERROR: Final = re.compile(r"(?:\d{1,3}|E[A-Z\d]{2,})\W*")  # -22, -EINVAL
 _OPTION: Final = re.compile(r"[A-Za-z]\d?\W*|[A-Za-z][\w-]*=\S*")  # -m, -O2, -std=c99: of a command
@@ -124,9 +125,14 @@ def without_terms(text: str) -> PlainReading | None:
 
 def in_parts(text: str) -> PlainReading | None:
     """Take the words in a name that no file has for words; None where the query is no name of four words and more.
-    Parts with numbers and single letters tell nothing: nothing is left of a hash."""
+    Numbers and single letters tell nothing, nor do two letters beside a number: nothing is left of a hash."""
     pieces = text.strip().split("_") if _NAME.fullmatch(text.strip()) else ()
-    parts = [part.lower() for part in parts_of_all(filter(str.isalpha, pieces)) if part[1:]]
+    parts = [
+        part.lower()
+        for piece in pieces
+        for part in parts_of(piece) or [piece]
+        if part.isalpha() and part[1 if piece.isalpha() else _BESIDE_A_NUMBER :]
+    ]
     words = " ".join(parts)
     return PlainReading(words, words) if len(parts) >= _LONG_NAME else None
 

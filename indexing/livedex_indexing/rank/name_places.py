@@ -67,7 +67,7 @@ DEFINED: Final = 1.0
 WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
 OF_VARIABLE: Final = 0.6  # … for the only definition of a name whose typed owner is none: less than for the text
 AS_WORDS: Final = 0.4  # … for the definition of a name that was typed as plain words, or with another owner
-OTHER_FORM: Final = 0.8  # … for that of `runTask` where `run_task` was typed
+OTHER_FORM: Final = 0.9  # … for that of `runTask` where `run_task` was typed
 ALIKE: Final = 0.9  # … for that of a name with the same parts in another order, less with more parts
 PIECE: Final = 0.6  # … for the definition of a name that contains it
 FORM: Final = 0.4  # … for the name as typed, where nothing defines it: more than other forms of it can have
@@ -128,12 +128,12 @@ class NamePlaces:
         if declared:
             return declared
         rated |= self._of_type(name or inside, rated)
-        if not rated and name is not None:
-            rated = self._pieces(name)
         if not rated and words is not None:
             rated = self._defined(words)
             if name is not None:  # with a hyphen, it is rather a compound
                 rated = {chunk_id: value * OTHER_FORM / AS_WORDS for chunk_id, value in rated.items()}
+        if not rated and name is not None:
+            rated = self._pieces(name)
         if name is None:
             return rated or dict.fromkeys(written, FORM)
         if not rated and corrected != text:

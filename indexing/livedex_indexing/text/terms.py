@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain, product, zip_longest
 
 # A longer run of letters is data (base64, a hash, minified code), not a name.
 _LONGEST_NAME = 64  # characters
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_HUMPS = (  # where a name in mixed case is split by its first letters; ``2X`` may be one part or two
-    re.compile(r"(?<=[a-z0-9])(?=[A-Z])"),
-    re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])"),
-)
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NUMBER = re.compile(r"(?<=[A-Za-z])(?P<front>)(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_MOST_NUMBERS = 2  # in a name, which gives 16 ways
 _SIGNS = re.compile(r"[\W_]+")
 _LONGEST_PART = 20  # letters
 _HYPHEN = re.compile(r"-(?<=[A-Za-z]-)(?=[A-Za-z]{2})")  # begins with the rare character: as fast as a plain search
@@ -51,14 +51,16 @@ def parts_of_all(pieces: Iterable[str]) -> list[str]:
 
 
 def in_other_conventions(name: str) -> list[str]:
-    """Return the parts of a name, joined by underscores, in each way in which another convention may split it:
-    ``ext4XattrUser`` gives ``ext4_Xattr_User``, and ``ext_4_Xattr_User`` as `mixed_case_parts` does. The name itself is
-    none of them."""
+    """Return the parts of a name, joined by underscores, in each way in which another convention may split it: a number
+    may belong to the letters before it, behind it, to both or to none. ``ext4XattrUser`` gives ``ext4_Xattr_User``,
+    ``ext4Xattr_User``, ``ext_4_Xattr_User`` and ``ext_4Xattr_User``. The name itself is none of them."""
     if not name.isascii():
         return []
-    pieces = _SIGNS.split(name)
-    ways = ["_".join(hump.sub("_", piece) for piece in pieces) for hump in _HUMPS]
-    ways.append("_".join(parts_of_all(pieces)))
+    split = "_".join(_HUMP.sub("_", piece) for piece in _SIGNS.split(name))
+    places = [("_", "") if found["front"] is None else ("", "_") for found in _NUMBER.finditer(split)]
+    pieces = [piece for piece in _NUMBER.split(split) if piece]
+    chosen = product(*places) if len(places) <= 2 * _MOST_NUMBERS else zip(*places, strict=True)
+    ways = ("".join(chain.from_iterable(zip_longest(pieces, signs, fillvalue=""))) for signs in chosen)
     return [way for way in dict.fromkeys(ways) if "_" in way and way != name]
 
 
