@@ -66,7 +66,8 @@ AT_LINE: Final = 2.0  # for the chunk with a typed line: more than all words giv
 DEFINED: Final = 1.0
 WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
 OF_VARIABLE: Final = 0.6  # … for the only definition of a name whose typed owner is none: less than for the text
-AS_WORDS: Final = 0.4  # … for the definition of a name that was typed as plain words, or with another owner
+AS_WORDS: Final = 0.7  # … for the definition of a name that was typed as plain words; .8: titles of Linux -.003
+OTHER_OWNER: Final = 0.4  # … with another owner
 OTHER_FORM: Final = 0.9  # … for that of `runTask` where `run_task` was typed
 ALIKE: Final = 0.9  # … for that of a name with the same parts in another order, less with more parts
 PIECE: Final = 0.6  # … for the definition of a name that contains it
@@ -144,7 +145,7 @@ class NamePlaces:
         if not rated and not name.is_words:
             rated = dict.fromkeys(written or self._written(name, best), FORM)
         if not rated and name.owner:
-            rated = {chunk_id: AS_WORDS * value for chunk_id, value in self._defined(TypedName(name.owner)).items()}
+            rated = {i: OTHER_OWNER * value for i, value in self._defined(TypedName(name.owner)).items()}
         return rated
 
     def with_text(self, text: str, best: Sequence[int]) -> list[int]:
@@ -306,8 +307,7 @@ class NamePlaces:
         variable."""
         if self._counted.known(phrase(owner)) == 0:
             return OF_VARIABLE
-        is_defined = self._probe.is_in_a_name(owner)
-        return AS_WORDS if is_defined else OF_VARIABLE
+        return OTHER_OWNER if self._probe.is_in_a_name(owner) else OF_VARIABLE
 
     def _of_type(self, name: TypedName | None, rated: Mapping[int, float]) -> dict[int, float]:
         """Rate the definitions of the type in ``Foo.new``, where no member of the type itself is known."""
