@@ -5,11 +5,12 @@ Invariant: the index knows the words of the names in a chunk and the first name;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from livedex_indexing.query.declaring_line import defines
 from livedex_indexing.query.typed_name import Finder, TypedName
-from livedex_indexing.rank.postings import Texts
+from livedex_indexing.rank.postings import CONTENT_OF, Texts
+from livedex_indexing.store.read_pool import Reader
 
 
 def shortest_with(name: TypedName, symbol: str, text: str) -> int:
@@ -20,6 +21,12 @@ def shortest_with(name: TypedName, symbol: str, text: str) -> int:
         lengths = [length for length in lengths if length > len(name.name)]
         lengths += [len(longer) for longer in name.longer(symbol)]
     return min(lengths, default=0)
+
+
+def within(reader: Reader, found: Sequence[int], contents: Collection[int]) -> Sequence[int]:
+    """Return those of the chunks found that are in ``contents``, the files that were typed; all if none is."""
+    rows = reader.rows_of(CONTENT_OF, found) if contents else []
+    return [chunk_id for chunk_id, content_id in rows if content_id in contents] or found
 
 
 def likely_first(rows: Iterable[tuple[int, str | None]], finder: Finder) -> list[int]:

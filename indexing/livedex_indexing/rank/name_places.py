@@ -37,7 +37,7 @@ from livedex_indexing.rank.alike_names import find_alike
 from livedex_indexing.rank.continued_names import find_continued
 from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
 from livedex_indexing.rank.heading_places import chunks_with_named, core
-from livedex_indexing.rank.likely_names import defining, likely_first, shortest_with
+from livedex_indexing.rank.likely_names import defining, likely_first, shortest_with, within
 from livedex_indexing.rank.line_places import LinePlaces
 from livedex_indexing.rank.outline_probe import OutlineProbe
 from livedex_indexing.rank.piece_places import ROWS_READ, chunks_with_row, having_pieces
@@ -88,7 +88,7 @@ _SYMBOLS = "SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_ea
 
 class NamePlaces:
     """Rates the chunks for one query, each from 0 to 1. ``texts`` reads them; ``counted`` knows the query's words.
-    ``continuations`` are for these filters: what is found is added."""
+    ``continuations`` are for these filters: what is found is added. ``files``: the contents that the query names."""
 
     def __init__(
         self,
@@ -97,10 +97,10 @@ class NamePlaces:
         texts: Texts,
         counted: RowCounts,
         continuations: Continuations,
+        files: Collection[int] = (),
     ) -> None:
-        self._reader = reader
-        self._continuations = continuations
-        self._resolved = resolved
+        self._reader, self._files = reader, files
+        self._resolved, self._continuations = resolved, continuations
         self._texts = texts
         self._counted = counted
         self._lines = LinePlaces(reader, resolved, texts, counted)
@@ -195,7 +195,7 @@ class NamePlaces:
         if names and is_doubtful(text) and has_message(names, rows.values(), spoken, scored):
             named = {}
         rated = self.of_text(text, rows, spoken, first)
-        if not rated and DEFINED in named.values() and has_offset(text):
+        if not rated and DEFINED in named.values() and (has_offset(text) or self._files):
             return named
         headed = chunks_with_named(self._reader, self._texts, text, rows)
         if not rated and not headed:
@@ -282,7 +282,7 @@ class NamePlaces:
         if owner:
             matches = [phrase([*owner, *own]), f"({phrase(owner)} AND {phrase(own)})", *matches]
         for match in matches:
-            found = self._proposed(f"symbols : {match}")
+            found = within(self._reader, self._proposed(f"symbols : {match}"), self._files)
             finder = name.whole if found else None
             if finder is None:
                 continue

@@ -5,7 +5,7 @@ Invariant: plain data; nothing is decided here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 from livedex_indexing.query.typed_place import TypedPlace
@@ -42,6 +42,11 @@ class TypedText(NamedTuple):
     def at_line(self) -> bool:
         """Whether a line of a file was typed, maybe among other words."""
         return self.place is not None and self.place.line > 0
+
+    @property
+    def files(self) -> Collection[int]:
+        """The contents of the files that the text names."""
+        return () if self.place is None else self.place.contents
 
     @property
     def without_path(self) -> str:

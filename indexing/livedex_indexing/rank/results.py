@@ -90,9 +90,9 @@ class RankedResults:
         self._typed = typed
         self._places: NamePlaces | None = None
         if typed is not None and not typed.is_place:
-            self._places = NamePlaces(reader, file_filter.resolved, typed.read, typed.counted, typed.continuations)
-        self._similarity = arrangement.similarity
-        self._fusion = arrangement.fusion
+            known = typed.read, typed.counted, typed.continuations
+            self._places = NamePlaces(reader, file_filter.resolved, *known, typed.files)
+        self._similarity, self._fusion = arrangement.similarity, arrangement.fusion
         self._reader = reader
         self._compiled = compiled
         self._resolved = file_filter.resolved

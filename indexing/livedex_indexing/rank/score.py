@@ -29,7 +29,8 @@ divided by T, the Σ idf of the query's words:
     cover    Σ idf of the words that the file's chunks and its name have together; that of all in addition for a file
              that has all of two or three words, some in its path, where no chunk has them all
     brief    bonus of a file of code for a short name, penalty for a long one: a share of all the above
-    auxiliary penalty of an auxiliary file of code (test, example, vendored, generated): a share of all the others
+    auxiliary penalty of an auxiliary file of code (test, example, vendored, generated): a share of all the others but
+             `typed` and `called`
     news     penalty of a file about the changes of each version: such a share, too
     prose    penalty of a file that is no code, where code answers: such a share, too
 """
@@ -77,7 +78,7 @@ WEIGHTS: Final[Mapping[str, float]] = {
 K1: Final = 1.2
 B: Final = 0.75
 SIMILAR: Final = list(WEIGHTS).index("similar")
-_COVER: Final = list(WEIGHTS).index("cover")
+_COVER, _TYPED, _CALLED = (list(WEIGHTS).index(part) for part in ("cover", "typed", "called"))
 MORE_CHUNKS: Final = 3
 _MEANT: Final = [list(WEIGHTS).index(part) for part in ("titled", "every", "typed", "called")]  # such a file is meant
 _CLOSE: Final = 60  # words: most paragraphs are no longer
@@ -371,7 +372,7 @@ def _ranked(
 ) -> Ranked:
     score, total = sum(sums), scale.total
     brief = scale.brief * copy.brevity * score
-    auxiliary = scale.auxiliary * (score + brief) if copy.auxiliary else 0.0
+    auxiliary = scale.auxiliary * (score + brief - sums[_TYPED] - sums[_CALLED]) if copy.auxiliary else 0.0
     news = scale.news * (score + brief) if copy.news else 0.0
     return Ranked(
         content_id,

@@ -55,3 +55,30 @@ def test_a_line_finds_the_file_that_is_so_long(index: Indexed) -> None:
     assert index.found("proxy.py:15")[:2] == ["proxy.py", "some/where/deeper/proxy.py"]
     last = index.search("proxy.py:900")[0]
     assert (last["relative_path"], last["end_line"]) == ("proxy.py", 20), "where none is, the end of each"
+
+
+def test_a_message_tells_which_file_of_that_name_is_meant(index: Indexed) -> None:
+    """By the name in it, although the file is one of others."""
+    index.write("root/tables.c", "int crane = 1;\n" * 60)
+    index.write("root/vendor/arm/tables.c", "int other = 1;\n" * 44 + "int CRANE_LIFT = 2;\n" * 16)
+    assert index.found("tables.c:45: undefined: CRANE_LIFT")[0] == "vendor/arm/tables.c"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "FAILED tests/test_crane.py::TestCrane::test_lift - AssertionError: assert 1 == 2",
+        "tests/test_crane.py::TestCrane::test_lift[a-b-1] PASSED [ 40%]",
+        "ERROR tests/test_crane.py::TestCrane::test_lift",
+        "python -m pytest tests/test_crane.py::TestCrane::test_lift -x",
+    ],
+)
+def test_what_test_runners_write_leads_to_the_test(index: Indexed, query: str) -> None:
+    """Other files define a test of that name, and one lists the files."""
+    body = "        assert crane\n" * 12
+    for number in range(60):
+        index.write(f"root/tests/test_{number}.py", f"class TestCrane:\n{body}    def test_lift(self):\n{body}")
+    index.write("root/tests/test_crane.py", f"class TestCrane:\n{body * 3}    def test_lift(self):\n{body}")
+    index.write("root/SOURCES.txt", "tests/test_crane.py\ntests/test_1.py\n")
+    hit = index.search(query)[0]
+    assert (hit["relative_path"], "def test_lift" in hit["snippet"]) == ("tests/test_crane.py", True)
