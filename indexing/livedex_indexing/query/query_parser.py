@@ -26,7 +26,7 @@ _SENTENCE: Final = 10  # words: a query of so many is a text
 _TEXT: Final = 6  # … and may be one
 _SHORT_TEXT: Final = 3  # … with a bare word: neither in quotes nor excluded …
 _LONG_NAME: Final = 4  # words that are joined
-_BESIDE_A_NUMBER: Final = 2  # letters that may belong to a hash
+_IN_A_HASH: Final = 2  # letters that may belong to a hash
 _QUOTING: Final = 2  # … and nothing excluded
 _ERROR: Final = re.compile(r"(?:\d{1,3}|E[A-Z\d]{2,})\W*")  # -22, -EINVAL
 _OPTION: Final = re.compile(r"[A-Za-z]\d?\W*|[A-Za-z][\w-]*=\S*")  # -m, -O2, -std=c99: of a command
@@ -131,7 +131,7 @@ def in_parts(text: str) -> PlainReading | None:
         part.lower()
         for piece in pieces
         for part in parts_of(piece) or [piece]
-        if part.isalpha() and part[1 if piece.isalpha() else _BESIDE_A_NUMBER :]
+        if part.isalpha() and part[1 if piece.isalpha() else _IN_A_HASH :]
     ]
     words = " ".join(parts)
     return PlainReading(words, words) if len(parts) >= _LONG_NAME else None
