@@ -29,7 +29,7 @@ divided by T, the Σ idf of the query's words:
     cover    Σ idf of the words that the file's chunks and its name have together; that of all in addition for a file
              that has all of two or three words, some in its path, where no chunk has them all
     brief    bonus of a file of code for a short name, penalty for a long one: a share of all the above
-    auxiliary penalty of an auxiliary file of code (test, vendored …): a share of all the others but `typed` and `called`
+    auxiliary penalty of a file of code (test, example, vendored …): a share of all the others but `typed` and `called`
     news     penalty of a file about the changes of each version: such a share, too
     prose    penalty of a file that is no code, where code answers: such a share, too
 """
