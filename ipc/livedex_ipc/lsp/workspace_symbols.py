@@ -30,8 +30,7 @@ def symbols(hits: Sequence[HitFields], encoding: Encoding) -> list[Symbol]:
 
 
 def _symbol(hit: HitFields, encoding: Encoding) -> Symbol:
-    start = _start(hit, encoding)
-    end = start + _units(_match(hit).encode("utf-8", "replace"), encoding)
+    start, end = _span(hit, encoding)
     line = hit["line"] - 1
     found: Symbol = {
         "name": hit["text"].strip()[:MOST_NAME] or hit["relative_path"],
@@ -57,32 +56,40 @@ def _kind(hit: HitFields) -> int:
     return _STRING if hit["kind"].startswith("markdown") else _FILE
 
 
-def _start(hit: HitFields, encoding: Encoding) -> int:
-    """Return where the hit's place is in its line.
+def _span(hit: HitFields, encoding: Encoding) -> tuple[int, int]:
+    """Return where the hit's place begins and ends in its line: it need not be the first highlight, nor be one.
 
     Of a very long line, ``text`` is the part in the snippet: each byte before it counts as a unit of the client, which
     is right where the line is ASCII.
     """
-    text = hit["text"].encode("utf-8", "replace")
-    first = _marked(hit)[0]
-    shown = hit["snippet"][:first].rpartition("\n")[2].encode("utf-8", "replace")
-    hidden = hit["column"] - 1 - len(shown)
-    if hidden <= len(text) and text[hidden:].startswith(shown + _match(hit).encode("utf-8", "replace")):
-        return _units(text[: hit["column"] - 1], encoding)
-    return hidden + _units(shown, encoding)
+    text, column = _bytes(hit["text"]), hit["column"] - 1
+    shown, highlights = _in_line(hit)
+    for start, end in highlights:
+        ahead = column - len(_bytes(shown[:start]))
+        if ahead >= 0 and text[ahead:].startswith(_bytes(shown)):
+            first = _units(text[:column], encoding)
+            return first, first + _units(_bytes(shown[start:end]), encoding)
+    start, end = highlights[0] if highlights else (0, 0)
+    if column <= len(text):
+        first = _units(text[:column], encoding)
+        return first, first
+    before = _bytes(shown[:start])
+    first = column - len(before) + _units(before, encoding)
+    return first, first + _units(_bytes(shown[start:end]), encoding)
 
 
-def _match(hit: HitFields) -> str:
-    """Return the text of the first match in the hit's line, as far as that goes; empty if the hit has none."""
-    start, end = _marked(hit)
-    return hit["snippet"][start:end].split("\n", 1)[0]
+def _in_line(hit: HitFields) -> tuple[str, list[tuple[int, int]]]:
+    """Return what the snippet has of the hit's line, and the highlights that begin in it, as offsets into that."""
+    lines = hit["snippet"].split("\n")
+    number = min(hit["line"] - hit["snippet_line"], len(lines) - 1)
+    begin = sum(len(line) + 1 for line in lines[:number])
+    shown = lines[number].removesuffix("\r")
+    spans = ((start - begin, end - begin) for start, end in hit["highlights"])
+    return shown, [(start, min(end, len(shown))) for start, end in spans if 0 <= start <= len(shown)]
 
 
-def _marked(hit: HitFields) -> Sequence[int]:
-    """Return the first highlight in the hit's line, else the first of all; an empty one if there is none."""
-    ahead = hit["line"] - hit["snippet_line"]
-    in_line = (span for span in hit["highlights"] if hit["snippet"].count("\n", 0, span[0]) == ahead)
-    return next(in_line, hit["highlights"][0] if hit["highlights"] else (0, 0))
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
 
 
 def _units(text: bytes, encoding: Encoding) -> int:

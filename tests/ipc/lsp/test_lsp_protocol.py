@@ -168,10 +168,24 @@ def test_a_position_counts_what_the_client_counts(encoding: Encoding, start: int
      ("utf-16", "", 9_005)],
 )  # fmt: skip
 def test_a_position_in_a_line_of_which_only_a_part_is_known(encoding: Encoding, ahead: str, start: int) -> None:
-    at = len("before\n" + ahead)
-    part = {"text": f"{ahead}find me", "snippet": f"before\n{ahead}find me", "highlights": [[at, at + 4]]}
+    part = {"text": f"{ahead}find me", "snippet": f"{ahead}find me", "highlights": [[len(ahead), len(ahead) + 4]]}
     (found,) = symbols([hit(column=9_006, **part)], encoding)
     assert cast(Any, found)["location"]["range"]["start"]["character"] == start
+
+
+@pytest.mark.parametrize(("encoding", "start"), [("utf-8", 16), ("utf-16", 12), ("utf-32", 10)])
+@pytest.mark.parametrize(
+    ("highlights", "length"),
+    [([[2, 7], [10, 14], [15, 20]], 4), ([[2, 7], [15, 20]], 0)],
+    ids=["a later highlight", "no highlight"],
+)
+def test_a_place_that_is_not_the_first_highlight(
+    encoding: Encoding, start: int, highlights: list[list[int]], length: int
+) -> None:
+    line = "\U0001d4b3 crane \U0001f3bb lamp crane"
+    (found,) = symbols([hit(column=17, text=line, snippet=f"{line}\nlamp", highlights=highlights)], encoding)
+    span = cast(Any, found)["location"]["range"]
+    assert (span["start"]["character"], span["end"]["character"]) == (start, start + length)
 
 
 def test_a_range_ends_with_the_match_of_its_own_line() -> None:

@@ -88,6 +88,18 @@ def test_an_editor_finds_what_was_saved_just_now(daemon: Daemon, tree: Tree, edi
     editor.ends_with(0)
 
 
+@pytest.mark.parametrize("query", ["lamp crane", "crane lamp", "\u00e9 crane", "crane"])
+def test_a_symbol_is_where_the_query_is_in_the_file(daemon: Daemon, tree: Tree, editor: Editor, query: str) -> None:
+    text = "\U0001d4b3 crane \U0001f3bb lamp crane \U0001f3bb crane lamp \u00e9 crane\n"
+    tree.write("a.txt", text)
+    with daemon.client() as client:
+        add_root(client, tree)
+    editor.ask("initialize")
+    (found,) = editor.ask("workspace/symbol", query=query)["result"]
+    start = len(text[: text.index(query)].encode("utf-16-le")) // 2
+    assert found["location"]["range"]["start"] == {"line": 0, "character": start}
+
+
 def test_a_workspace_outside_of_the_index_searches_everything(
     daemon: Daemon, tree: Tree, editor: Editor, tmp_path: Path
 ) -> None:
