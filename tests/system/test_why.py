@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import pytest
 
-from helpers.support import Home, Tree, add_root
+from helpers.support import Home, Tree, add_root, codes, wait_until
 from livedex_ipc.client import Client
 from livedex_ipc.errors import NotFound
 
@@ -61,3 +62,24 @@ def test_a_reason_that_may_be_out_of_date_is_said_to_be(client: Client, tree: Tr
     assert refused[0] == ({**data, "fresh": True}, "")
     assert refused[1] == ({**data, "fresh": False}, ""), "freshness was not requested"
     assert refused[2] == ({**data, "fresh": False}, "; not fresh: it may have changed since")
+
+
+def test_a_folder_cannot_be_read_and_is_said_to_be_one(client: Client, tree: Tree) -> None:
+    tree.write("notes/f.txt", "x\n")
+    add_root(client, tree)
+    for path in (tree.path, tree / "notes"):
+        with pytest.raises(NotFound, match="is a folder") as caught:
+            client.call("files/retrieve", {"path": str(path)})
+        explained = client.call("files/explain", {"path": str(path)})
+        assert caught.value.data == {"status": "indexed", "reason": explained["reason"], "fresh": True}
+
+
+def test_a_file_of_a_root_that_is_missing_is_explained(client: Client, tree: Tree) -> None:
+    tree.write("f.txt", "x\n")
+    add_root(client, tree)
+    shutil.rmtree(tree.path)
+    wait_until(lambda: "root_missing" in codes(client), what="the warning")
+    path = str(tree / "f.txt")
+    with pytest.raises(NotFound, match="the root is missing") as caught:
+        client.call("files/retrieve", {"path": path})
+    assert caught.value.data == {"status": "pending", "reason": "the root is missing", "fresh": True}

@@ -12,6 +12,8 @@ from livedex_indexing.model import FileRow
 from livedex_indexing.path_text import path_fields
 from livedex_ipc.file_results import PathExplanation, RuleFields
 
+FOLDER = "a folder: the rules apply to each of its entries"
+
 _NO_FILE = "there is no such file"
 _LONG = 4_096  # bytes: rules of missing folders are made one by one for a shorter path only
 _WHY = {
@@ -57,5 +59,5 @@ def explain(root: Root, path: bytes, row: FileRow | None, frontmatter_fault: str
         reason = row.reason if frontmatter_fault is None else taken + frontmatter_fault
         return answer(row.status, reason)
     if stat.kind == "folder":
-        return answer("indexed", "a folder: the rules apply to each of its entries")
+        return answer("indexed", FOLDER)
     return answer("pending", "not indexed yet")

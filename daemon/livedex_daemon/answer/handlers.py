@@ -14,7 +14,7 @@ from typing import Any
 
 from livedex_daemon.answer import audit
 from livedex_daemon.answer.audit import Audits
-from livedex_daemon.answer.explanation import explain
+from livedex_daemon.answer.explanation import FOLDER, explain
 from livedex_daemon.answer.fresh_reads import FreshReads, outside
 from livedex_daemon.answer.freshness import UNSETTLED_WAIT_S, fresh_fields
 from livedex_daemon.answer.index_run import IndexRun
@@ -279,7 +279,7 @@ class FileMethods:
         root, relative = await self._place(params)
         path = root.absolute(relative)
         if not root.present:
-            raise NotFound(f"{display_path(path)} is not served: its root is {root.state}", {"reason": root.state})
+            raise await self._not_indexed(root, relative, timing)
         place = Place(root.id, relative)
         roots = self._reads.root_paths()
         first, last = params["start_line"] or 1, params["end_line"]
@@ -294,24 +294,30 @@ class FileMethods:
         try:
             found, state = await self._reads.settled(read, timing, [place])
         except NotFound as error:
-            why, state = await self._reads.fresh(lambda: self._explain(root, relative, timing), timing, [place])
-            if why["status"] == "indexed":
-                raise
-            outside_roots = why["status"] == "outside"
-            cause = why["reason"] if outside_roots else ": ".join(filter(None, (why["status"], why["reason"])))
-            stale = "; not fresh: it may have changed since" if state.reason is not None else ""
-            message = f"{display_path(path)} is not indexed: {cause}{stale}"
-            data = {"status": why["status"], "reason": why["reason"], "fresh": state.fresh}
-            raise NotFound(message, data) from error
+            raise await self._not_indexed(root, relative, timing) from error
         if found is None:
-            message = f"{display_path(path)} is being indexed again: it has just changed"
-            raise NotFound(message, {"status": "pending", "reason": "unsettled"})
+            raise _just_changed(path)
         return {
             **path_fields(path),
             "content_hash": found.content_hash,
             "chunks": found.chunks,
             **fresh_fields(state),
         }
+
+    async def _not_indexed(self, root: Root, relative: bytes, timing: Timing) -> NotFound:
+        """Return the error of a path that has no text in the index, with the reason."""
+        place = (root.id, relative)
+        why, state = await self._reads.fresh(lambda: self._explain(root, relative, timing), timing, [place])
+        path = root.absolute(relative)
+        is_folder = why["reason"] == FOLDER
+        if why["status"] == "indexed" and not is_folder:
+            return _just_changed(path)
+        cause = why["reason"] if why["status"] == "outside" else ": ".join(filter(None, (why["status"], why["reason"])))
+        stale = "; not fresh: it may have changed since" if state.reason is not None else ""
+        message = f"{display_path(path)} is not indexed: {cause}{stale}"
+        if is_folder:
+            message = f"{display_path(path)} is a folder: `livedex list` shows its files"
+        return NotFound(message, {"status": why["status"], "reason": why["reason"], "fresh": state.fresh})
 
     async def _place(self, params: PathParams) -> tuple[Root, bytes]:
         """Return the root that contains the params' ``path``, and the path relative to it. Raise OutsideRoots."""
@@ -370,6 +376,11 @@ class FileMethods:
         if not deleted:
             raise NotFound(f"{display_path(path)} is not indexed; `livedex why` shows the reason", {"field": "path"})
         return {"deleted": deleted}
+
+
+def _just_changed(path: bytes) -> NotFound:
+    message = f"{display_path(path)} is being indexed again: it has just changed"
+    return NotFound(message, {"status": "pending", "reason": "unsettled", "fresh": False})
 
 
 def _required_path(params: PathParams) -> bytes:
