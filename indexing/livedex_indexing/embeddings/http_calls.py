@@ -7,6 +7,7 @@ key or a text.
 from __future__ import annotations
 
 import contextlib
+import email.utils
 import errno
 import http.client
 import socket
@@ -128,7 +129,15 @@ def _read(connection: http.client.HTTPConnection, response: http.client.HTTPResp
 
 
 def _seconds(retry_after: str | None) -> float | None:
+    """Return for how long a gateway wants to be left alone, in seconds or until a date; None: it does not say."""
+    if retry_after is None:
+        return None
     try:
-        return None if retry_after is None else max(0.0, float(retry_after))
+        return max(0.0, float(retry_after))
     except ValueError:
+        pass
+    try:
+        date = email.utils.parsedate_tz(retry_after)
+        return None if date is None else max(0.0, email.utils.mktime_tz(date) - time.time())
+    except (ArithmeticError, LookupError, TypeError, ValueError):  # a year or a zone that none can be
         return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import socket
+import time
+from email.utils import formatdate
 
 import pytest
 
@@ -44,6 +46,20 @@ def test_a_busy_gateway_is_asked_again(gateway: FakeGateway, status: int) -> Non
     gateway.statuses = [(status, "0"), (status, "0.01")]
     assert embedder_of("openai", gateway).embed_batch(["a car"]) == MeaningEmbedder().embed_batch(["a car"])
     assert len(gateway.requests) == 3
+
+
+def test_a_gateway_may_say_by_date_when_it_is_to_be_asked_again(gateway: FakeGateway) -> None:
+    now = time.time()
+    gateway.statuses = [(503, formatdate(now - 60, usegmt=True)), (429, formatdate(now + 3600, usegmt=True))]
+    with pytest.raises(EmbedderUnavailable, match="limit of requests"):
+        embedder_of("openai", gateway).embed_batch(["a car"])
+    assert len(gateway.requests) == 2, "it was asked before its hour was over"
+
+
+@pytest.mark.parametrize("wait", ["", "soon", "nan", "Sat, 28 Nov 99999999999 20:35:47 GMT"])
+def test_what_is_no_time_is_as_none(gateway: FakeGateway, wait: str) -> None:
+    gateway.statuses = [(503, wait)]
+    assert embedder_of("openai", gateway).embed_batch(["a car"]) == MeaningEmbedder().embed_batch(["a car"])
 
 
 @pytest.mark.parametrize(
