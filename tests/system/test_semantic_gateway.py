@@ -81,3 +81,26 @@ def test_a_bad_gateway_leaves_searches_as_they_are(
     gateway.released.set()
     wait_until(lambda: is_complete(client), 60.0, what="the vectors once it is well")
     wait_until(lambda: mode_of(client, "sailing boat") == "hybrid", 30.0, what="a query with a vector")
+
+
+def test_a_gateway_with_another_model_of_the_same_name_is_named_with_what_mends_it(
+    tree: Tree, home: Home, daemon: Daemon, client: Client, gateway: FakeGateway
+) -> None:
+    tree.write("a.md", "a vessel in the harbour\n")
+    add_root(client, tree)
+    configure(home, gateway)
+    client.call("server/reload")
+    wait_until(lambda: is_complete(client), 30.0, what="the vectors")
+    gateway.mode = "short"
+    tree.write("b.md", "a loaf in the oven\n")
+
+    def named() -> str:
+        warnings = client.call("status")["warnings"]
+        return "".join(each["message"] for each in warnings if each["code"] == "embedder_unavailable")
+
+    assert "`livedex down`" in wait_until(named, 30.0, what="the warning")
+    client.close()
+    daemon.restart()
+    with daemon.client() as again:
+        wait_until(lambda: is_complete(again), 30.0, what="the vectors of the other model")
+        assert mode_of(again, "sailing boat") == "hybrid"

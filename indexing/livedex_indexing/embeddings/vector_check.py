@@ -36,7 +36,10 @@ def _checked(vector: Sequence[float], dimensions: int) -> list[float]:
     except (TypeError, ValueError, OverflowError) as error:
         raise EmbedderUnavailable("the embedder answered a vector that is not a list of numbers") from error
     if len(values) != dimensions:
-        raise EmbedderUnavailable(f"the embedder answered a vector of {len(values)} numbers instead of {dimensions}")
+        another = "if its model is another one now, restart the daemon: `livedex down`, then any command"
+        raise EmbedderUnavailable(
+            f"the embedder answered a vector of {len(values)} numbers instead of {dimensions} ({another})"
+        )
     length = math.hypot(*values)
     if not length < 1 / _SHORTEST:  # neither is one with a NaN
         raise EmbedderUnavailable("the embedder answered a vector that is not finite")
