@@ -20,16 +20,17 @@ OPENAI = {"choices": [{"message": {"role": "assistant", "content": "A żółw."}
 class Received:
     """The requests to a server of models, and its answer."""
 
-    def __init__(self, status: int, answer: bytes) -> None:
+    def __init__(self, status: int, answer: bytes, lost: int) -> None:
         self.status = status
+        self.lost = lost  # bytes of the answer that do not come
         self.answer = answer
         self.requests: list[tuple[str, str | None, Any]] = []
 
 
 @contextmanager
-def model_server(answer: object, status: int = 200) -> Iterator[tuple[str, Received]]:
+def model_server(answer: object, status: int = 200, *, lost: int = 0) -> Iterator[tuple[str, Received]]:
     """Yield the address of a server on this machine, and what it received."""
-    received = Received(status, answer if isinstance(answer, bytes) else json.dumps(answer).encode())
+    received = Received(status, answer if isinstance(answer, bytes) else json.dumps(answer).encode(), lost)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -37,8 +38,10 @@ def model_server(answer: object, status: int = 200) -> Iterator[tuple[str, Recei
             received.requests.append((self.path, self.headers["Authorization"], content))
             self.send_response(received.status)
             self.send_header("Location", "/elsewhere")
+            if received.lost:
+                self.send_header("Content-Length", str(len(received.answer)))
             self.end_headers()
-            self.wfile.write(received.answer)
+            self.wfile.write(received.answer[: len(received.answer) - received.lost])
 
         def log_message(self, format: str, *words: object) -> None:
             """Log nothing."""
@@ -110,6 +113,23 @@ def test_a_server_that_is_not_there_may_come_back(home: Home) -> None:
     done = home.run("exchange", "ollama", "tiny", "--url", url, stdin="x")
     assert done.returncode == 75
     assert "cannot be reached" in done.stderr
+
+
+@pytest.mark.parametrize("lost", [1, len(json.dumps(OLLAMA))])
+def test_a_server_that_was_stopped_while_it_answered_may_come_back(home: Home, lost: int) -> None:
+    with model_server(OLLAMA, lost=lost) as (url, _):
+        done = home.run("exchange", "ollama", "tiny", "--url", url, stdin="x")
+    assert (done.returncode, done.stdout) == (75, "")
+    assert "ended in the middle of its answer" in done.stderr
+
+
+@pytest.mark.parametrize(("status", "lost", "code"), [(503, 0, 75), (200, 1, 75), (404, 0, 4)])
+def test_what_goes_wrong_is_an_object_where_objects_are_wanted(home: Home, status: int, lost: int, code: int) -> None:
+    with model_server(OLLAMA, status, lost=lost) as (url, _):
+        done = home.run("--json", "exchange", "ollama", "tiny", "--url", url, stdin="x")
+    assert (done.returncode, done.stdout) == (code, "")
+    error = json.loads(done.stderr)["error"]
+    assert error["code"] == 4 and error["message"].startswith(f"{url}/api/chat ")
 
 
 @pytest.mark.parametrize(

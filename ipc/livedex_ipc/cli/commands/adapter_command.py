@@ -89,13 +89,14 @@ def _answer(context: Context, url: str, request: object, headers: Mapping[str, s
     try:
         status, content = _post(url, json.dumps(request).encode(), headers)
     except OSError as error:
-        context.streams.message(f"livedex: {url} cannot be reached: {error.strerror or error}")
-        return TRY_AGAIN
-    if status in _BUSY or status >= 500:
-        context.streams.message(f"livedex: {url} answered {status}: {_shortened(content)}")
+        context.streams.error(Unavailable(f"{url} cannot be reached: {error.strerror or error}"))
         return TRY_AGAIN
     if status != 200:
-        raise Unavailable(f"{url} answered {status}: {_shortened(content)}", {"status": status})
+        refusal = Unavailable(f"{url} answered {status}: {_shortened(content)}", {"status": status})
+        if status not in _BUSY and status < 500:
+            raise refusal
+        context.streams.error(refusal)
+        return TRY_AGAIN
     try:
         text = text_of(json.loads(content))
         assert isinstance(text, str)
@@ -124,7 +125,10 @@ def _post(url: str, content: bytes, headers: Mapping[str, str]) -> tuple[int, by
     try:
         connection.request("POST", parts.path, content, {"Content-Type": "application/json", **headers})
         response = connection.getresponse()
-        return response.status, response.read(MOST_ANSWER_BYTES)
+        answer = response.read(MOST_ANSWER_BYTES)
+        if response.length and len(answer) < MOST_ANSWER_BYTES:
+            raise OSError(0, "it ended in the middle of its answer")
+        return response.status, answer
     except HTTPException as error:
         raise OSError(0, f"it does not speak HTTP: {error!r}") from error
     finally:
