@@ -84,10 +84,12 @@ class AsyncClient(AsyncMethodCalls):
             request["params"] = params
         answered = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
-            async with asyncio.timeout(timeout_s):
+            async with asyncio.timeout(timeout_s) as limit:
                 await self._send(request)
                 return await answered
         except TimeoutError:
+            if not limit.expired():  # the caller's own, of ``on_progress``
+                raise
             raise TimedOut(f"{method} was not answered in {timeout_s:g} s") from None
         finally:
             self._on_progress.pop(number, None)
@@ -138,11 +140,19 @@ class AsyncClient(AsyncMethodCalls):
         if "method" not in message:
             self._answer(message)
         elif message["method"] == "$/progress":
-            report = self._on_progress.get(message["params"]["token"])
-            if report is not None:
-                report(message["params"]["value"])
+            self._report(message["params"]["token"], message["params"]["value"])
         elif not message["method"].startswith("$/"):
             self._notifications.put_nowait((message["method"], message.get("params") or {}))
+
+    def _report(self, token: Any, value: Any) -> None:
+        """Hand progress to its call. What the caller's own function raises ends that call, and no other one."""
+        report, answered = self._on_progress.get(token), self._waiting.get(token)
+        if report is None or answered is None or answered.done():
+            return
+        try:
+            report(value)
+        except Exception as error:
+            answered.set_exception(error)
 
     def _end_all(self, error: LivedexError) -> None:
         for answered in self._waiting.values():

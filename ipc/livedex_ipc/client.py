@@ -41,6 +41,13 @@ class ForeignProgram(Unavailable):
     """What answers at the socket is no livedex daemon."""
 
 
+class _ReportError(Exception):
+    """What ``on_progress`` raised: it may be an OSError, and then has nothing to do with the connection."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
 class Client(MethodCalls):
     """One connection to the daemon. Not thread-safe. Closing it cancels the requests it waits for."""
 
@@ -136,6 +143,8 @@ class Client(MethodCalls):
             result = self._answer(deadline, on_progress)
             self._last_answer = method, result
             return result
+        except _ReportError as raised:
+            raise raised.error from None
         except TimeoutError:
             if is_sent:
                 self._cancel()
@@ -185,7 +194,10 @@ class Client(MethodCalls):
             if "method" in message:
                 params = message.get("params") or {}
                 if on_progress is not None and message["method"] == "$/progress" and params["token"] == self._last_id:
-                    on_progress(params["value"])
+                    try:
+                        on_progress(params["value"])
+                    except Exception as error:
+                        raise _ReportError(error) from error
                 self._keep_notification(message)
             elif message.get("id") == self._last_id or ("error" in message and message.get("id") is None):
                 if isinstance(message.get("error"), dict):

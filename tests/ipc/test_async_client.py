@@ -88,6 +88,23 @@ def test_progress_comes_before_the_result(server: Serving) -> None:
     with_client(server.path, body)
 
 
+@pytest.mark.parametrize("kind", [KeyError, ValueError, OSError, TimeoutError])
+def test_a_report_that_raises_ends_its_own_call_alone(server: Serving, kind: type[Exception]) -> None:
+    def report(value: object) -> None:
+        raise kind("of the caller's own")
+
+    async def body(client: AsyncClient) -> None:
+        other = asyncio.create_task(client.call("test/wait", {"key": "other"}))
+        await until(lambda: server.running == 1)
+        with pytest.raises(kind, match="of the caller's own"):
+            await client.call("test/progress", on_progress=report)
+        assert await client.call("test/echo", {"text": "on it goes"}) == {"text": "on it goes"}
+        assert not other.done() and not client.is_lost
+        other.cancel()
+
+    with_client(server.path, body)
+
+
 def test_a_cancelled_task_ends_its_request(server: Serving) -> None:
     async def body(client: AsyncClient) -> None:
         task = asyncio.create_task(client.call("test/wait"))

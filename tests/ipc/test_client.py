@@ -57,6 +57,16 @@ def test_progress_is_sent_before_the_result(client: Client) -> None:
     assert answer["asked"] is not None
 
 
+@pytest.mark.parametrize("kind", [KeyError, BrokenPipeError, TimeoutError])
+def test_what_a_report_raises_is_not_blamed_on_the_daemon(client: Client, kind: type[Exception]) -> None:
+    def report(value: object) -> None:
+        raise kind("of the caller's own")
+
+    with pytest.raises(kind, match="of the caller's own"):
+        client.call("test/progress", on_progress=report)
+    assert client.call("test/echo", {"text": "on it goes"}) == {"text": "on it goes"}
+
+
 def test_past_its_time_a_call_is_cancelled_and_the_connection_stays(client: Client, server: Serving) -> None:
     with pytest.raises(TimedOut, match=r"test/wait was not answered in 0\.05 s"):
         client.call("test/wait", timeout_s=0.05)
