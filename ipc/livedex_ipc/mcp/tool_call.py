@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from binascii import a2b_base64
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
@@ -159,11 +160,13 @@ def file_links(hits: object) -> list[dict[str, str]]:
     """Return links to the files of the first hits, each file once."""
     if not isinstance(hits, list):
         return []
-    paths = dict.fromkeys(hit["path"] for hit in hits)
-    return [
-        {"type": "resource_link", "uri": "file://" + quote(path, errors="replace"), "name": os.path.basename(path)}
-        for path in list(paths)[:_LINKS]
-    ]
+    files = {_uri(hit): os.path.basename(hit["path"]) for hit in hits}
+    return [{"type": "resource_link", "uri": uri, "name": name} for uri, name in list(files.items())[:_LINKS]]
+
+
+def _uri(hit: Mapping[str, str]) -> str:
+    path = hit["path"].encode("utf-8", "replace") if "path_b64" not in hit else a2b_base64(hit["path_b64"])
+    return "file://" + quote(path)
 
 
 def working_folder() -> str:

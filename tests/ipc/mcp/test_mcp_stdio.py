@@ -10,6 +10,7 @@ from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import pytest
 
@@ -179,7 +180,9 @@ def test_a_file_whose_path_is_not_utf_8_can_be_read_and_forgotten(indexed: Daemo
     with open(path, "wb") as file:
         file.write(b"a quagga\n")
     with McpClient(indexed.home, "--toolset", "full") as agent:
-        (hit,) = agent.answer("search", query="quagga")["hits"]
+        result = agent.call("search", query="quagga")
+        (hit,) = result["structuredContent"]["hits"]
+        assert unquote_to_bytes(result["content"][1]["uri"]) == b"file://" + path
         place = {name: hit[name] for name in ("path", "path_b64")}
         assert b64decode(place["path_b64"]) == path
         read = agent.answer("retrieve", **place)
