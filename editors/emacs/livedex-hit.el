@@ -58,15 +58,20 @@
 (defun livedex-hit-text (hit property face)
   "Return the line of HIT; its matches have the PROPERTY FACE."
   (let* ((text (copy-sequence (plist-get hit :text)))
-         (marks (plist-get hit :highlights)) ; offsets in the snippet
-         (shift (if (seq-empty-p marks)
-                    0
-                  (- (livedex-hit-column hit) (aref (aref marks 0) 0)))))
-    (seq-doseq (mark marks)
-      (let ((start (+ shift (aref mark 0)))
-            (end (min (+ shift (aref mark 1)) (length text))))
+         (ahead (- (plist-get hit :line) (plist-get hit :snippet_line)))
+         (lines (split-string (plist-get hit :snippet) "\n"))
+         ;; What the snippet has of the line, and where that begins in both.
+         (part (string-remove-suffix "\r" (or (nth ahead lines) "")))
+         (begin (seq-reduce #'+ (seq-map (lambda (line) (1+ (length line)))
+                                         (seq-take lines ahead))
+                            0))
+         (shift (- (or (string-search part text) 0) begin)))
+    (seq-doseq (mark (plist-get hit :highlights)) ; offsets in the snippet
+      (let ((start (max (aref mark 0) begin))
+            (end (min (aref mark 1) (+ begin (length part)))))
         (when (< start end)
-          (put-text-property start end property face text))))
+          (put-text-property (+ shift start) (+ shift end)
+                             property face text))))
     text))
 
 (defun livedex-hit-location (hit)

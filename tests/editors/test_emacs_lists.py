@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 
@@ -137,6 +139,35 @@ def test_the_page_shows_what_is_drawn(home: Home, indexed: Tree, program: Path) 
     if os.environ.get("LIVEDEX_DRAW"):
         PAGE.write_text(made)
     assert made == page
+
+
+@EMACS
+@pytest.mark.shares_daemon
+@pytest.mark.parametrize(
+    "query", ["lute zither", "zither lute", "tuned zither", "zither", "\u00e9tude zither", "zzither"]
+)
+def test_what_is_marked_in_the_line_of_a_hit_is_what_matches(
+    daemon: Daemon, tree: Tree, program: Path, query: str
+) -> None:
+    """The first match of the snippet may be in an earlier line, or before the place that the hit is about."""
+    tree.write(
+        "a.md",
+        "zither here\n\U0001d4b3 zither \u00e9tude zither lute\ntuned\r\nlute zither\n" + "\u00e9 " * 900 + "zzither\n",
+    )
+    with daemon.client() as client:
+        add_root(client, tree)
+        (hit,) = client.call("search", {"query": query, "group": "file"})["hits"]
+    lisp = f"""(let* ((hit (json-parse-string (decode-coding-string (base64-decode-string
+                 "{b64encode(json.dumps(hit).encode()).decode()}") 'utf-8) :object-type 'plist))
+               (text (livedex-hit-text hit 'face 'match)) (at 0))
+      (while (setq at (text-property-any at (length text) 'face 'match text))
+        (let ((end (or (next-single-property-change at 'face text) (length text))))
+          (princ (format "%d-%d " at end))
+          (setq at end))))"""
+    said = batch(program, "-L", SOURCES[0].parent, "-l", "livedex-hit", "--eval", lisp)
+    words = "|".join(f"\\b{word}\\b" for word in query.split())
+    matches = [match.span() for match in re.finditer(words, hit["text"])]
+    assert said.split() == [f"{start}-{end}" for start, end in matches] and matches
 
 
 @EMACS
