@@ -16,12 +16,16 @@ function columnOf(hit, line = undefined) {
   return Buffer.from(text).subarray(0, hit.column - 1).toString().length
 }
 
-/** The first match in the hit's line, else the first of all; an empty one if there is none. */
+/** The match at the hit's place, else the first in its line, else the first of all; an empty one if there is none. */
 function markedIn(hit) {
   const ahead = hit.line - hit.snippet_line
   const letters = Array.from(hit.snippet)
-  const isInLine = ([start]) => letters.slice(0, start).filter((letter) => letter === '\n').length === ahead
-  return hit.highlights.find(isInLine) ?? hit.highlights[0] ?? [0, 0]
+  const inLine = hit.highlights.filter(
+    ([start]) => letters.slice(0, start).filter((letter) => letter === '\n').length === ahead,
+  )
+  const behind = hit.text.slice(columnOf(hit))
+  const isThere = ([start, end]) => start < end && behind.startsWith(letters.slice(start, end).join(''))
+  return inLine.find(isThere) ?? inLine[0] ?? hit.highlights[0] ?? [0, 0]
 }
 
 /** The length of that match in code units, as far as its line goes; 0 if it has none. */

@@ -33,8 +33,9 @@ test('a column in a long line is that of the line in the editor', () => {
 
 test('a match is as long as its code units, and ends with its line', () => {
   assert.equal(matchLength(hitOf('a 😀é b', '😀é')), 3)
-  assert.equal(matchLength({ snippet: 'a b\r\nc', highlights: [[0, 6]] }), 3)
-  assert.equal(matchLength({ snippet: 'a', highlights: [] }), 0)
+  const of = { line: 1, snippet_line: 1, column: 1 }
+  assert.equal(matchLength({ ...of, text: 'a b', snippet: 'a b\r\nc', highlights: [[0, 6]] }), 3)
+  assert.equal(matchLength({ ...of, text: 'a', snippet: 'a', highlights: [] }), 0)
 })
 
 test('a match is that of the line to which a hit points', () => {
@@ -43,6 +44,13 @@ test('a match is that of the line to which a hit points', () => {
   const hit = { snippet, highlights, snippet_line: 4, line: 5, column: 1, text: '#define lease_max 3' }
   assert.equal(matchLength(hit), 9)
   assert.equal(matchLength({ ...hit, line: 4, column: 8, text: 'a 😀 lease' }), 5)
+})
+
+test('a match is that at the place of a hit, which need not be the first of its line', () => {
+  const line = '😀 lease of a lamp lease'
+  const highlights = [[2, 7], [13, 17], [18, 23]]
+  const hit = { ...hitOf(line, 'lamp lease'), snippet_line: 1, highlights }
+  assert.equal(line.substr(columnOf(hit), matchLength(hit)), 'lamp')
 })
 
 test('a label is the line without its indentation', () => {
