@@ -220,6 +220,16 @@ DEFECTS = (
         "tests/daemon/exchange/test_exchange_database.py::test_a_file_that_was_unusable_for_a_while_is_used_again",
     ),
     Defect(
+        "stand-in-trusted",
+        "messages are acknowledged into a file that was moved away right after it had been made",
+        "livedex_daemon/precious/precious_database.py",
+        (
+            ('        self._identities = {"": _identity(self._path)}\n', "        self._identities = {}\n"),
+            ("            self._identities.update({suffix", "            dict({suffix"),
+        ),
+        "tests/daemon/exchange/test_exchange_database.py::test_the_file_that_returns_is_used",
+    ),
+    Defect(
         "unsynced-log-trusted",
         "messages are acknowledged on top of pages that the disk refused, and a power loss takes both",
         "livedex_daemon/precious/precious_database.py",

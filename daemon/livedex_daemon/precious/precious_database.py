@@ -145,8 +145,9 @@ class PreciousDatabase:
         return total
 
     def _open(self) -> apsw.Connection:
-        self._identities: dict[str, tuple[int, int]] = {}
         _make_private(self._path)
+        # Noted before it is opened: what is put in its place from now on is another file.
+        self._identities = {"": _identity(self._path)}
         db = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
@@ -161,6 +162,7 @@ class PreciousDatabase:
             db.pragma("wal_autocheckpoint", WAL_CHECKPOINT_PAGES)
             db.pragma("journal_size_limit", JOURNAL_LIMIT_BYTES)
             _make_tables(db, self._schema)
+            self._identities.update({suffix: _identity(self._path + suffix) for suffix in _FILES[1:]})
             return db
         except BaseException:
             db.close()

@@ -113,6 +113,41 @@ def test_a_removed_file_is_not_written_to(tmp_path: Path, suffix: str) -> None:
             assert [message["body"] for message in other.read("a")][-1] == "after"
 
 
+def test_the_file_that_returns_is_used(tmp_path: Path) -> None:
+    """Nothing is written to the one that stood in for it, though no call came in between."""
+    path, aside, stand_in = tmp_path / "exchange.db", tmp_path / "aside", tmp_path / "stand-in"
+    with closing(Queue(path)) as queue:
+        queue.publish("a", "one")
+        move(path, aside)
+        assert queue.read("a") == [], "a new file stands in for it"
+        move(path, stand_in)
+        move(aside, path)
+        assert [message["body"] for message in queue.read("a")] == ["one"]
+        queue.publish("a", "two")
+    with closing(Queue(path)) as queue:
+        assert [message["body"] for message in queue.read("a")] == ["one", "two"]
+
+
+def test_a_log_that_was_made_again_may_be_removed_again(tmp_path: Path) -> None:
+    """`rm exchange.db*` removes them one by one, and a call may come in between."""
+    path = tmp_path / "exchange.db"
+    with closing(Queue(path)) as queue:
+        queue.publish("a", "before")
+        path.unlink()
+        assert queue.read("a") == []
+        Path(f"{path}-wal").unlink()
+        queue.publish("a", "after")
+        with closing(Queue(path)) as other:
+            assert [message["body"] for message in other.read("a")] == ["after"]
+            other.publish("a", "other")
+        assert [message["body"] for message in queue.read("a")] == ["after", "other"]
+
+
+def move(database: Path, to: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        os.rename(f"{database}{suffix}", f"{to}{suffix}")
+
+
 def test_a_removed_index_of_the_log_divides_nobody(tmp_path: Path) -> None:
     """Each process would have an index and locks of its own, give the same numbers, and write over the others."""
     path = tmp_path / "exchange.db"
