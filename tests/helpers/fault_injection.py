@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -43,6 +44,21 @@ def with_small_disk(folder: Path, megabytes: int) -> list[str]:
     """Let the daemon see a disk of this size at ``folder``, with the folder's contents."""
     script = 'mkdir -p "$1"; mount -t tmpfs -o size=$2m,mode=0700 tmpfs "$1"'
     return in_namespaces(script, str(folder), str(megabytes))
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """Let no file of this process grow beyond ``size`` bytes, as on a full disk."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, ignored)
 
 
 def with_inotify_limit(name: str, value: int) -> list[str]:

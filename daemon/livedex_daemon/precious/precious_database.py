@@ -306,5 +306,6 @@ def _make_tables(db: apsw.Connection, schema: Schema) -> None:
             db.pragma("user_version", schema.version)
         db.execute("COMMIT")
     except BaseException:
-        db.execute("ROLLBACK")
+        if db.in_transaction:  # SQLite has rolled back by itself after a full disk
+            db.execute("ROLLBACK")
         raise

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -86,8 +86,19 @@ def _is_hash(value: object) -> bool:
 def _connect(path: str) -> apsw.Connection:
     db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     db.set_busy_timeout(BUSY_MS)
-    db.transaction_mode = "IMMEDIATE"
     return db
+
+
+@contextmanager
+def _transaction(db: apsw.Connection) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:  # SQLite has rolled back by itself after a full disk
+            db.execute("ROLLBACK")
+        raise
 
 
 class ForgottenDatabase:
@@ -106,7 +117,7 @@ class ForgottenDatabase:
             db.pragma("synchronous", "extra")
             db.pragma("secure_delete", True)
             if not int(db.execute("SELECT count(*) FROM sqlite_master").get):
-                with db:
+                with _transaction(db):
                     db.execute(_SCHEMA)
                     db.pragma("application_id", APPLICATION_ID)
                     db.pragma("user_version", _VERSION)
@@ -116,13 +127,13 @@ class ForgottenDatabase:
 
     def put(self, hashes: Hashes, before_commit: Callable[[], None]) -> None:
         """Add or replace rows. ``before_commit``: if it raises, nothing is changed."""
-        with self._db:
+        with _transaction(self._db):
             self._db.executemany(_PUT, ((root, path, digest) for (root, path), digest in hashes.items()))
             before_commit()
 
     def drop(self, keys: Iterable[tuple[bytes, bytes]], before_commit: Callable[[], None]) -> None:
         """Remove rows, as ``put`` adds them."""
-        with self._db:
+        with _transaction(self._db):
             self._db.executemany(_DROP, keys)
             before_commit()
 

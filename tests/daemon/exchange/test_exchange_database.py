@@ -6,8 +6,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -15,6 +14,7 @@ import pytest
 
 from helpers.exchange_file import Queue
 from helpers.exchange_programs import command, environment
+from helpers.fault_injection import files_of_at_most
 from livedex_daemon.config.settings import StandingConfig
 from livedex_daemon.exchange.exchange_store import SCHEMA
 from livedex_daemon.exchange.standing_reports import Left, StandingReports
@@ -213,24 +213,8 @@ def test_a_lock_that_stays_is_an_error(tmp_path: Path, monkeypatch: pytest.Monke
         assert other.publish("a", "")["id"] == 1
 
 
-@contextmanager
-def _small_files(limit: int) -> Iterator[None]:
-    """Let no file of this process grow beyond ``limit`` bytes, as on a full disk."""
-    import resource
-    import signal
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        signal.signal(signal.SIGXFSZ, ignored)
-
-
 def _fill(queue: Queue) -> None:
-    with _small_files(1 << 20), pytest.raises(DatabaseUnusable):
+    with files_of_at_most(1 << 20), pytest.raises(DatabaseUnusable):
         for _ in range(100):
             queue.publish("a", "x" * 100_000)
 
@@ -243,6 +227,15 @@ def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
         last = queue.publish("a", "after")["id"]
         found = [message["id"] for message in queue.read("a", limit=1000)]
         assert found == list(range(1, last + 1))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of the size of files")
+def test_a_disk_without_room_for_a_new_file_is_no_damage(tmp_path: Path) -> None:
+    with files_of_at_most(40_000), pytest.raises(DatabaseUnusable, match="disk I/O error") as refused:
+        Queue(tmp_path / "exchange.db")
+    assert not isinstance(refused.value, DatabaseDamaged)
+    with closing(Queue(tmp_path / "exchange.db")) as queue:
+        assert queue.publish("a", "")["id"] == 1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of the size of files")

@@ -14,6 +14,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from helpers.fault_injection import files_of_at_most
 from helpers.power_loss import STYLES, Style, image, read_record, tracing
 from helpers.support import wait_until
 from livedex_indexing.store import forgotten_database
@@ -135,6 +136,19 @@ def test_a_mark_that_could_not_be_written_is_not_kept(tmp_path: Path, monkeypatc
     again = ForgottenFiles(forgotten.path)
     assert again.of_root(b"/r") == [(b"a", ONE)]
     again.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of the size of files")
+def test_a_disk_that_takes_no_more_is_named(tmp_path: Path) -> None:
+    """SQLite undoes the change by itself: what is said is why, not that there is nothing left to undo."""
+    many = [(b"%04d" % number, ONE) for number in range(300)]
+    forgotten = ForgottenFiles(str(tmp_path / "forgotten.db"))
+    forgotten.add(b"/r", many)
+    with files_of_at_most(8_192), pytest.raises(ForgottenFilesUnusable, match="disk I/O error"):
+        forgotten.clear(b"/r", b"")
+    assert sorted(forgotten.of_root(b"/r")) == many
+    assert forgotten.clear(b"/r", b"") == len(many)
+    forgotten.close()
 
 
 # -- one of the two files is damaged
