@@ -58,6 +58,12 @@ class DatabaseForeign(DatabaseUnusable):
     remedy = "use the livedex that wrote it, or move it away: a new one begins empty"
 
 
+class DatabaseDisplaced(DatabaseUnusable):
+    """A folder, a link or anything else is in the place of the file."""
+
+    remedy = "put the file itself there, or move away what is there: a new one begins empty"
+
+
 class DatabaseDamaged(DatabaseUnusable):
     """What the file contains makes no sense."""
 
@@ -145,7 +151,11 @@ class PreciousDatabase:
         return total
 
     def _open(self) -> apsw.Connection:
-        _make_private(self._path)
+        _create(self._path)
+        if not stat.S_ISREG(os.lstat(self._path).st_mode):
+            raise self._unusable("it is not a regular file", DatabaseDisplaced)
+        with suppress(PermissionError):
+            Path(self._path).chmod(0o600)
         # Noted before it is opened: what is put in its place from now on is another file.
         self._identities = {"": _identity(self._path)}
         db = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READWRITE)
@@ -255,8 +265,8 @@ def first_row(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> Any:
     return found[0] if found else None
 
 
-def _make_private(path: str) -> None:
-    """Create the file if there is none, and make its name durable: a commit in it must be found again."""
+def _create(path: str) -> None:
+    """Create the file (0600) if there is none, and make its name durable: a commit in it must be found again."""
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_CLOEXEC)
@@ -264,10 +274,6 @@ def _make_private(path: str) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
-    if not stat.S_ISREG(os.lstat(path).st_mode):
-        raise OSError(0, "it is not a regular file")
-    with suppress(PermissionError):
-        Path(path).chmod(0o600)
 
 
 def _use_log(db: apsw.Connection) -> None:

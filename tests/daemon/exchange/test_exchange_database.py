@@ -98,8 +98,9 @@ def test_a_file_of_the_first_version_gets_the_tables_that_it_lacks(tmp_path: Pat
 def test_what_is_no_file_is_refused(tmp_path: Path, make: object) -> None:
     assert callable(make)
     make(tmp_path / "exchange.db")
-    with pytest.raises(DatabaseUnusable, match="not a regular file"):
+    with pytest.raises(DatabaseUnusable, match="not a regular file") as refused:
         Queue(tmp_path / "exchange.db")
+    assert "move away what is there" in refused.value.remedy, "its disk has nothing to do with it"
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal"])
