@@ -255,6 +255,25 @@ def test_what_may_not_be_read(home: Home, tree: Tree) -> None:
         assert chunked(client) == before
 
 
+@needs_permissions
+def test_a_root_that_may_be_listed_and_not_entered(home: Home, tree: Tree) -> None:
+    """`chmod -R 644` does that: it is a matter of permission, not of the disk."""
+    tree.write_all({"a.txt": "alpha one", "sub/b.txt": "alpha two"})
+    subprocess.run([*HUMBLE, LIVEDEX, "up", str(tree)], env=home.env, capture_output=True, check=True)
+    with Daemon(home).client() as client:
+        assert len(found(client, "alpha")) == 2
+        before = chunked(client)
+        tree.path.chmod(0o644)
+        wait_for(client, "denied")
+        assert found(client, "alpha") == []
+        wait_until(lambda: [each["code"] for each in client.call("status")["warnings"]] == ["root_denied"])
+        tree.path.chmod(0o755)
+        wait_for(client, "online")
+        assert len(found(client, "alpha")) == 2
+        assert chunked(client) == before
+        assert client.call("status")["state"] == "ready"
+
+
 def reasons(client: Client, tree: Tree) -> dict[str, Any]:
     listed = client.call("files/list")["files"]
     return {os.path.relpath(file["path"], tree.path): file.get("reason") for file in listed}

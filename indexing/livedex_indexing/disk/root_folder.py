@@ -13,7 +13,7 @@ from livedex_indexing.disk.remote_mounts import REMOTE
 
 
 def look(path: bytes) -> os.stat_result:
-    """Describe what is there, links not followed. Raises OSError, for a folder also if it cannot be listed."""
+    """Describe what is there, links not followed. Raises OSError, of a folder also if it cannot be read."""
     return REMOTE.run(path, b"", partial(_look, path))
 
 
@@ -25,7 +25,11 @@ def is_empty(path: bytes) -> bool:
 def _look(path: bytes) -> os.stat_result:
     found = os.lstat(path)
     if stat.S_ISDIR(found.st_mode):
-        os.close(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW))
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            os.stat(b".", dir_fd=folder)  # of one that may be listed and not entered, nothing can be read
+        finally:
+            os.close(folder)
     return found
 
 
