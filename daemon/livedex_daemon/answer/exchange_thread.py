@@ -7,6 +7,7 @@ process has written to it, and when a lease ends. A file that cannot be used has
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -72,11 +73,11 @@ class ExchangeThread:
 
     async def keep_checking(self) -> None:
         """Read a little of the file at the tick after it changed: nobody may call while it is lost."""
-        checked: tuple[Stamp, Stamp] = None, None
+        checked: tuple[Stamp, Stamp] | None = None
         while True:
             await tick.tick()
             state = file_stamp(self._path), file_stamp(f"{self._path}-wal")
-            if state[0] is None:
+            if state[0] is None and _is_gone(self._path):
                 self.fault = self._damaged = None
                 self.dead_letters = []
             elif (state != checked or self.fault is not None) and (self._checking is None or self._checking.done()):
@@ -109,6 +110,17 @@ class ExchangeThread:
     def _close(self) -> None:
         if self._exchange is not None:
             self._exchange.close()
+
+
+def _is_gone(path: str) -> bool:
+    """Whether nothing is there. A folder that cannot be entered, or a share that is lost, says nothing about it."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        pass
+    return False
 
 
 class Waiters:

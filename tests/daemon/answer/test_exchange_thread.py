@@ -20,7 +20,7 @@ from livedex_daemon.config import settings
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.exchange.exchange_store import Exchange
 from livedex_daemon.precious import precious_database
-from livedex_daemon.precious.precious_database import DatabaseBusy, DatabaseDamaged
+from livedex_daemon.precious.precious_database import DatabaseBusy, DatabaseDamaged, DatabaseUnusable
 from livedex_daemon.process import tick
 
 
@@ -104,6 +104,35 @@ def test_damage_that_not_every_look_touches_stays_a_fault(tmp_path: Path, monkey
             await thread.run(Exchange.stats)
         assert isinstance(thread.fault, DatabaseDamaged)
         checking.cancel()
+
+    asyncio.run(history())
+    thread.close()
+
+
+def test_a_folder_that_cannot_be_entered_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though nobody calls, and until it can be entered again."""
+    monkeypatch.setattr(tick, "EVERY_S", 0.05)
+    folder, aside = tmp_path / "data", tmp_path / "aside"
+    folder.mkdir()
+    thread = opened(folder / "exchange.db")
+
+    async def history() -> None:
+        await thread.run(publish)
+        checking = asyncio.create_task(thread.keep_checking())
+        async with asyncio.timeout(30):
+            folder.rename(aside)
+            folder.symlink_to(folder)
+            while thread.fault is None:
+                await tick.tick()
+            for _ in range(5):
+                await tick.tick()
+                assert isinstance(thread.fault, DatabaseUnusable)
+            folder.unlink()
+            aside.rename(folder)
+            while thread.fault is not None:
+                await tick.tick()
+        checking.cancel()
+        assert len((await thread.run(lambda exchange: exchange.read(checked("read", topic="a"))))["messages"]) == 1
 
     asyncio.run(history())
     thread.close()
