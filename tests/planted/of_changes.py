@@ -222,6 +222,13 @@ DEFECTS = (
         ),
     ),
     Defect(
+        "root-listed-not-entered",
+        "a root that may be listed and not entered counts as one on a bad disk",
+        "livedex_indexing/disk/root_folder.py",
+        (('            os.stat(b".", dir_fd=folder)', "            pass"),),
+        "tests/system/test_roots.py::test_a_root_that_may_be_listed_and_not_entered",
+    ),
+    Defect(
         "empty-folder-believed",
         "an empty folder where a root was counts as the root, and its entries go",
         "livedex_indexing/disk/root_folder.py",

@@ -220,6 +220,13 @@ DEFECTS = (
         "tests/daemon/exchange/test_exchange_database.py::test_a_file_that_was_unusable_for_a_while_is_used_again",
     ),
     Defect(
+        "unreadable-folder-is-absence",
+        "the exchange is well although no call can reach its file",
+        "livedex_daemon/answer/exchange_thread.py",
+        (("            if state[0] is None and _is_gone(self._path):", "            if state[0] is None:"),),
+        "tests/daemon/answer/test_exchange_thread.py::test_a_folder_that_cannot_be_entered_is_a_fault",
+    ),
+    Defect(
         "stand-in-trusted",
         "messages are acknowledged into a file that was moved away right after it had been made",
         "livedex_daemon/precious/precious_database.py",
