@@ -222,6 +222,13 @@ DEFECTS = (
         ),
     ),
     Defect(
+        "polled-folder-weighed-again",
+        "each look at a folder without a watch compares all such folders: some hundreds make a search wait for seconds",
+        "livedex_daemon/watch/root_table.py",
+        (("            return  # each walk of it asks for a watch again", "            pass"),),
+        "tests/daemon/watch/test_root_table.py::test_a_folder_that_is_polled_already_costs_nothing",
+    ),
+    Defect(
         "root-listed-not-entered",
         "a root that may be listed and not entered counts as one on a bad disk",
         "livedex_indexing/disk/root_folder.py",

@@ -12,7 +12,7 @@ from livedex_daemon.config.settings import RootConfig
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow, RootUpdate
-from livedex_indexing.relpath import absolute, is_at_or_below, is_within
+from livedex_indexing.relpath import absolute, is_at_or_below, is_within, parent
 
 RootState = Literal["online", "indexing", "recovering", "missing", "denied"]
 WatchKind = Literal["native", "polling", "mixed", "none"]
@@ -55,8 +55,12 @@ class Root:
 
     def poll(self, path: bytes, *, remote: bool = False) -> None:
         """From now on, walk ``path`` and everything below it instead of watching it."""
-        (self.remote if remote else self.refused).add(path)
-        self._choose_polled()
+        folders = self.remote if remote else self.refused
+        if path in folders:
+            return  # each walk of it asks for a watch again
+        folders.add(path)
+        if not is_at_or_below(path, self.polled):
+            self.polled = frozenset(p for p in self.polled if not is_within(p, path)) | {path}
 
     def is_remote(self, path: bytes) -> bool:
         """Return True if ``path`` lies on a file system where the kernel does not see every change."""
@@ -83,7 +87,7 @@ class Root:
 
     def _choose_polled(self) -> None:
         wanted = self.refused | self.remote
-        self.polled = frozenset(p for p in wanted if not any(p != q and is_within(p, q) for q in wanted))
+        self.polled = frozenset(p for p in wanted if not p or not is_at_or_below(parent(p), wanted))
 
     @property
     def reported_state(self) -> RootState:

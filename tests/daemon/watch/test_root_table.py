@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from livedex_daemon.config.settings import RootConfig
+from livedex_daemon.watch import root_table
 from livedex_daemon.watch.root_table import Root, RootTable
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow
+from livedex_indexing.relpath import is_below
 
 
 def root(number: int, path: bytes) -> Root:
@@ -64,3 +68,33 @@ def test_only_the_topmost_of_what_is_polled_is_walked() -> None:
     assert polled.polled == {b"a/b", b"c"}
     polled.poll(b"", remote=True)
     assert polled.watching == "polling"
+
+
+def test_only_the_topmost_of_the_folders_without_a_watch_are_polled() -> None:
+    chance, names = random.Random(4), [b"", b"a", b"a/b", b"a/b/c", b"ab", b"b", b"b/c", b"b/c/d", b"c"]
+    for _ in range(200):
+        polled = root(1, b"/n")
+        for _ in range(12):
+            path = chance.choice(names)
+            match chance.randrange(4):
+                case 0:
+                    polled.watch_again(path)
+                case 1:
+                    polled.stop_polling([path])
+                case kind:
+                    polled.poll(path, remote=kind == 2)
+            wanted = polled.refused | polled.remote
+            topmost = {path for path in wanted if not any(is_below(path, other) for other in wanted)}
+            assert polled.polled == topmost
+
+
+def test_a_folder_that_is_polled_already_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each walk of each of thousands of folders asks for a watch again."""
+    polled = root(1, b"/n")
+    for number in range(100):
+        polled.poll(b"%d" % number)
+    compared: list[bytes] = []
+    for name in ("is_within", "is_at_or_below"):
+        monkeypatch.setattr(root_table, name, lambda path, _others: compared.append(path))
+    polled.poll(b"7")
+    assert compared == []
