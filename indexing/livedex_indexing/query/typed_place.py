@@ -37,6 +37,9 @@ _PLACE: Final = re.compile(
     re.VERBOSE,
 )
 _LINES: Final = "abcdefghijk"
+# at java.base/java.io.Reader.read(Reader.java:12): the packages are the folders of the file
+_FRAME: Final = re.compile(r"(?:^|[\s/])((?:[a-z_]\w*\.)+)[A-Z][\w$]*\.[\w$<>]+\(\Z")
+_OF_FRAMES: Final = (".java", ".kt", ".scala", ".groovy")
 _WHOLE: Final = re.compile(rf"(?P<path>[^\s:\"'`#]*[^\s:\"'`#./?]):(?P<line>{_LINE})(?::[0-9]+)?:?")
 _FILE: Final = re.compile(rf"(?<!{_INSIDE}){_INSIDE}+/{_INSIDE}*\.\w+(?!{_INSIDE}*/)")
 _DIFF: Final = re.compile(r"(?:diff --git a/(\S+) b/\1|(?:---|\+\+\+) (?:[ab]/)?(\S+)(?:\t.*)?)")
@@ -97,6 +100,8 @@ def _place(found: re.Match[str], text: str) -> TypedPlace:
     line = next(int(found[name]) for name in _LINES if found[name])
     path = _slashes(found["quoted"] or found["new"] or found["path"] or found["after"])
     before, after = text[: found.start()], text[found.end() :]
+    frame = _FRAME.search(before) if path.endswith(_OF_FRAMES) else None
+    path = path if frame is None else frame[1].replace(".", "/") + path
     is_whole = not any(character.isalnum() for character in before + after)
     return TypedPlace(path, line, path if is_whole else f"{before} {path} {after}".strip())
 

@@ -14,6 +14,7 @@ from itertools import chain, product, zip_longest
 _LONGEST_NAME = 64  # characters
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# where a number begins, and where it ends
 _NUMBER = re.compile(r"(?<=[A-Za-z])(?P<front>)(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _MOST_NUMBERS = 2  # in a name, which gives 16 ways
 _SIGNS = re.compile(r"[\W_]+")

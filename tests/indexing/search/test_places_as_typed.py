@@ -82,3 +82,16 @@ def test_what_test_runners_write_leads_to_the_test(index: Indexed, query: str) -
     index.write("root/SOURCES.txt", "tests/test_crane.py\ntests/test_1.py\n")
     hit = index.search(query)[0]
     assert (hit["relative_path"], "def test_lift" in hit["snippet"]) == ("tests/test_crane.py", True)
+
+
+def test_a_frame_of_java_names_the_folders_of_its_file(index: Indexed) -> None:
+    for folder in ("java/nio/file", "java/io", "org/crane"):
+        index.write(f"root/base/{folder}/Reader.java", "int read;\n" * 30)
+    index.write("root/app/org/crane/Lift.java", "int lift;\n" * 30)
+    for package, folder in (("java.io", "java/io"), ("java.nio.file", "java/nio/file"), ("org.crane", "org/crane")):
+        frame = f"at java.base/{package}.Reader$1.read(Reader.java:12)"
+        assert index.found(frame)[0] == f"base/{folder}/Reader.java"
+    trace = "Exception in thread\n\tat org.foreign.Reader.read(Reader.java:12)\n\tat org.crane.Lift.up(Lift.java:15)"
+    hit = index.search(trace)[0]
+    assert hit["relative_path"] == "app/org/crane/Lift.java", "the first whose file is known by its folders"
+    assert index.found("at org.foreign.Lift.up(Lift.java:15)")[0] == "app/org/crane/Lift.java", "the only one"
