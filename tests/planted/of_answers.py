@@ -111,7 +111,7 @@ DEFECTS = (
     Defect(
         "definition-not-lifted",
         "the definition of a typed name is worth no more than a use of it",
-        "livedex_indexing/rank/name_places.py",
+        "livedex_indexing/rank/defined_names.py",
         (("if is_other else DEFINED", "if is_other else 0.0"),),
         f"{NAMES}::test_a_definition_comes_before_its_uses_and_tests",
     ),

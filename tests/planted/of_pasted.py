@@ -74,8 +74,8 @@ DEFECTS = (
     Defect(
         "use-as-definition",
         "`` `mast` `` finds what uses a mast beside a `check_mast`, as if it was defined there",
-        "livedex_indexing/rank/name_places.py",
-        (("value = value if sure else UNSURE * value", "value = value if sure else DEFINED"),),
+        "livedex_indexing/rank/defined_names.py",
+        (("value = value if is_sure else UNSURE * value", "value = value if is_sure else DEFINED"),),
         f"{SIGNS}::test_the_text_with_its_signs_comes_first",
     ),
     Defect(

@@ -58,11 +58,13 @@ Finder = Callable[[str], bool]  # whether a text has what was typed
 
 class TypedName(NamedTuple):
     """A name that a query may be. ``name`` is as typed, without its decoration, or the words joined by blanks;
-    ``owner`` is what it belongs to (``Foo`` of ``Foo.bar``), empty where nothing was typed."""
+    ``owner`` is what it belongs to (``Foo`` of ``Foo.bar``), and ``package`` what that belongs to, empty where nothing
+    was typed."""
 
     name: str
     owner: str = ""
     any_case: bool = False
+    package: str = ""
 
     @property
     def is_words(self) -> bool:
@@ -109,7 +111,8 @@ def typed_name(text: str) -> TypedName | None:
     parts = [part for part in _JOINTS.split(_CALL.sub("", words[0].rstrip(_BACK)).lstrip(_FRONT)) if part]
     if not parts or len(parts[-1]) < _LEAST or not _IDENTIFIER.fullmatch(parts[-1]):
         return None
-    return TypedName(parts[-1], parts[-2] if len(parts) > 1 else "")
+    package, owner, name = ["", "", *parts][-3:]
+    return TypedName(name, owner, package=package)
 
 
 def name_inside(text: str) -> TypedName | None:

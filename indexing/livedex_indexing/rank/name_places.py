@@ -35,9 +35,10 @@ from livedex_indexing.query.typed_name import (
 )
 from livedex_indexing.rank.alike_names import find_alike
 from livedex_indexing.rank.continued_names import find_continued
+from livedex_indexing.rank.defined_names import AS_WORDS, DEFINED, OF_VARIABLE, OTHER_OWNER, READ, ROWS, Definitions
 from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
 from livedex_indexing.rank.heading_places import chunks_with_named, core
-from livedex_indexing.rank.likely_names import defining, likely_first, shortest_with, within
+from livedex_indexing.rank.likely_names import likely_first, shortest_with
 from livedex_indexing.rank.line_places import LinePlaces
 from livedex_indexing.rank.outline_probe import OutlineProbe
 from livedex_indexing.rank.piece_places import ROWS_READ, chunks_with_row, having_pieces
@@ -49,9 +50,6 @@ from livedex_indexing.text.terms import parts_of
 
 Continuations = dict[str, list[str]]  # what `continued` has returned, by the typed name in lower case
 
-_ROWS: Final = 2_000  # chunks that the index may propose
-_READ: Final = 8  # chunks of these that are read …
-_STEPS: Final = 6  # … and as many again, so many times, while none has the name
 _WITH_MORE: Final = 8  # words of a text that may have more than the pasted line, at least
 _TITLE_WORDS: Final = 12  # words of a title that is looked up
 _TITLE_ROWS: Final = 40_000  # … and the rows of the rarest of them, which FTS5 looks into: at most 3 ms
@@ -63,17 +61,11 @@ _READ_AT_ONCE: Final = 24  # … so many at once, until one has the text
 _HEADED: Final = 24  # chunks with such a heading
 _BEST: Final = 6  # other chunks that are read, the best by their words
 AT_LINE: Final = 2.0  # for the chunk with a typed line: more than all words give another chunk of the file
-DEFINED: Final = 1.0
-WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
-OF_VARIABLE: Final = 0.6  # … for the only definition of a name whose typed owner is none: less than for the text
-AS_WORDS: Final = 0.7  # … for the definition of a name that was typed as plain words; .8: titles of Linux -.003
-OTHER_OWNER: Final = 0.4  # … with another owner
 OTHER_FORM: Final = 0.9  # … for that of `runTask` where `run_task` was typed
 ALIKE: Final = 0.9  # … for that of a name with the same parts in another order, less with more parts
 PIECE: Final = 0.6  # … for the definition of a name that contains it
 FORM: Final = 0.4  # … for the name as typed, where nothing defines it: more than other forms of it can have
 AS_LABEL: Final = 0.5  # … for a name with a colon behind it, where no chunk is known to have both: lines may
-UNSURE: Final = 0.6  # … for a name where no line is known to define it
 IN_A_ROW: Final = 0.5  # … for the words of such a text in a row, with other signs between them
 IN_QUESTION: Final = 0.6  # … for the definition of a lower-case word that a question may ask for
 VERBATIM: Final = 0.7  # … for a text of several words as typed
@@ -81,8 +73,6 @@ IN_FEW: Final = 0.9  # … where it is plain words, and few chunks have them: th
 LINE: Final = 1.0  # … if it is a whole line, or a heading of two words in its case
 SAME: Final = 1.4  # … a whole line in its case: more than a file's name and path can give another one
 
-_WITH_WORDS = """SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))
-                 AND content_id IN (SELECT rowid FROM exact WHERE exact MATCH ?)"""
 _SYMBOLS = "SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 
 
@@ -100,6 +90,7 @@ class NamePlaces:
         files: Collection[int] = (),
     ) -> None:
         self._reader, self._files = reader, files
+        self._definitions = Definitions(reader, resolved, texts, counted, files)
         self._resolved, self._continuations = resolved, continuations
         self._texts = texts
         self._counted = counted
@@ -111,26 +102,26 @@ class NamePlaces:
         else those of longer names, else that of a name with the same words, or of the ``corrected`` name, else those
         of ``best``, best first, that have it as typed, else that of its owner."""
         name, inside, words = typed_name(text), name_inside(text) or name_in_signs(text), in_words(text)
-        rated = {} if name is None else self._defined(name)
+        rated = {} if name is None else self._definitions.of(name)
         used = None if rated else name_used(text)
-        defining = {} if used is None else self._defined(used)
+        defining = {} if used is None else self._definitions.of(used)
         uses = self._lines.using(used, defining, best) if used is not None and defining else {}
         if uses:
             return uses
         if not rated and inside is not None:
-            rated = self._defined(inside)
+            rated = self._definitions.of(inside)
         if not rated and (name is None or name.is_words):
             rated = self._in_message(text)
         plain = None if rated else plain_name_inside(text)
         if plain is not None and self._rarest(self._reader.tokens(plain.name)) <= SELDOM:
-            rated = {i: IN_QUESTION * value for i, value in self._defined(plain).items()}
+            rated = {i: IN_QUESTION * value for i, value in self._definitions.of(plain).items()}
         word = None if DEFINED in rated.values() else word_inside(text)
         declared, written = ({}, []) if word is None else self._lines.declaring(word, best, is_defined=bool(rated))
         if declared:
             return declared
         rated |= self._of_type(name or inside, rated)
         if not rated and words is not None:
-            rated = self._defined(words)
+            rated = self._definitions.of(words)
             if name is not None:  # with a hyphen, it is rather a compound
                 rated = {chunk_id: value * OTHER_FORM / AS_WORDS for chunk_id, value in rated.items()}
         if not rated and name is not None:
@@ -139,13 +130,13 @@ class NamePlaces:
             return rated or dict.fromkeys(written, FORM)
         if not rated and corrected != text:
             meant = typed_name(corrected)
-            rated = {} if meant is None else self._defined(meant._replace(any_case=True))
+            rated = {} if meant is None else self._definitions.of(meant._replace(any_case=True))
         if not rated and not name.is_words and not self._probe.is_anywhere(self._reader.tokens(name.name)):
             rated = self._alike(name)
         if not rated and not name.is_words:
             rated = dict.fromkeys(written or self._written(name, best), FORM)
         if not rated and name.owner:
-            rated = {i: OTHER_OWNER * value for i, value in self._defined(TypedName(name.owner)).items()}
+            rated = {i: OTHER_OWNER * value for i, value in self._definitions.of(TypedName(name.owner)).items()}
         return rated
 
     def with_text(self, text: str, best: Sequence[int]) -> list[int]:
@@ -256,7 +247,7 @@ class NamePlaces:
             read |= more
             exact = {i: value for i, value in rated.items() if in_case(read[i])}
             if exact:
-                least = IN_FEW if len(exact) <= _READ and not may_be_pasted(text) else 0.0
+                least = IN_FEW if len(exact) <= READ and not may_be_pasted(text) else 0.0
                 same = {i for i in exact if is_same(read[i])} if len(text.split()) > 1 else ()
                 return {i: SAME if i in same else max(value, least) for i, value in exact.items()}
         rated = dict.fromkeys(rated, IN_A_ROW)  # in another case
@@ -272,53 +263,20 @@ class NamePlaces:
         """Whether a chunk has a text of several words as it was typed."""
         finder, tokens = typed_text(text), self._reader.tokens(text)
         found = self._proposed(f"body : {phrase(tokens)}") if finder is not None and tokens else []
-        return finder is not None and bool(self._having(found[:_READ], finder))
-
-    def _defined(self, name: TypedName) -> dict[int, float]:
-        own, owner = self._reader.tokens(name.name), self._reader.tokens(name.owner)
-        if not own or not self._probe.may_be_named(own):
-            return {}
-        matches = [phrase(own)]
-        if owner:
-            matches = [phrase([*owner, *own]), f"({phrase(owner)} AND {phrase(own)})", *matches]
-        for match in matches:
-            found = within(self._reader, self._proposed(f"symbols : {match}"), self._files)
-            finder = name.whole if found else None
-            if finder is None:
-                continue
-            if len(found) > _READ:
-                having = " AND ".join(f'"{token}"' for token in own)
-                found = likely_first(self._reader.rows_of(_WITH_WORDS, found, (having,)), finder)
-            having_name: list[int] = []
-            for step in range(0, _READ if name.is_words else _STEPS * _READ, _READ):
-                having_name = having_name or self._having(found[step : step + _READ], finder)
-            if having_name:
-                is_other = bool(owner) and match is matches[-1]
-                value = AS_WORDS if name.is_words else self._elsewhere(owner) if is_other else DEFINED
-                symbols = dict(self._reader.rows_of(_SYMBOLS, having_name))
-                sure = having_name if name.is_words else defining(name, symbols, self._texts)
-                value = value if sure else UNSURE * value
-                having_name = sure or having_name
-                return self._firsts_most(dict.fromkeys(having_name, value))
-        return {}
-
-    def _elsewhere(self, owner: Sequence[str]) -> float:
-        """Return the value of a definition that has not the typed owner: less where that is defined, too, and not a
-        variable."""
-        if self._counted.known(phrase(owner)) == 0:
-            return OF_VARIABLE
-        return OTHER_OWNER if self._probe.is_in_a_name(owner) else OF_VARIABLE
+        return finder is not None and bool(self._having(found[:READ], finder))
 
     def _of_type(self, name: TypedName | None, rated: Mapping[int, float]) -> dict[int, float]:
         """Rate the definitions of the type in ``Foo.new``, where no member of the type itself is known."""
         if name is None or not name.owner[:1].isupper() or DEFINED in rated.values():
             return {}
-        return {i: OF_VARIABLE * value for i, value in self._defined(TypedName(name.owner)).items() if i not in rated}
+        return {
+            i: OF_VARIABLE * value for i, value in self._definitions.of(TypedName(name.owner)).items() if i not in rated
+        }
 
     def _in_message(self, text: str) -> dict[int, float]:
         """Rate the definitions of the first name in a message that has any."""
         for name in names_in_message(text):
-            rated = self._defined(name)
+            rated = self._definitions.of(name)
             if rated:
                 return rated
         return {}
@@ -336,7 +294,7 @@ class NamePlaces:
             best = [chunk_id for chunk_id in best if contents.get(chunk_id) in having]
         elif name.is_plain:
             return []
-        return self._having(best[:_READ], name._replace(any_case=name.is_plain).whole)
+        return self._having(best[:READ], name._replace(any_case=name.is_plain).whole)
 
     def _pieces(self, name: TypedName) -> dict[int, float]:
         """Rate definitions of names that contain this one, which is not defined itself: the shortest come first."""
@@ -349,15 +307,15 @@ class NamePlaces:
                 self._proposed(f"symbols : {self._beginning(tokens)}") if self._probe.may_begin_a_name(tokens) else []
             )
             symbols: dict[int, str | None] = dict(self._reader.rows_of(_SYMBOLS, found)) if found else {}
-            if len(found) > _READ:
-                found = likely_first(symbols.items(), lambda text: name.name.lower() in text.lower())[:_READ]
+            if len(found) > READ:
+                found = likely_first(symbols.items(), lambda text: name.name.lower() in text.lower())[:READ]
             for chunk_id, text in self._texts(found).items() if found else ():
                 shortest = shortest_with(name, symbols[chunk_id] or "", text)
                 if shortest:
                     rated[chunk_id] = PIECE * (1 + len(name.name) / shortest) / 2
             if rated:
                 break
-        return self._firsts_most(rated)
+        return self._definitions.firsts_most(rated)
 
     def _beginning(self, tokens: Sequence[str]) -> str:
         """Return the expression that proposes the chunks with names that begin so."""
@@ -371,10 +329,10 @@ class NamePlaces:
         """Rate the definitions of names that have all parts of this one, which is nowhere: as of longer names."""
         rated: dict[int, float] = {}
         for other, share in self.alike(name.name).items():
-            rated |= {i: ALIKE * (1 + share) / 2 * value for i, value in self._defined(TypedName(other)).items()}
+            rated |= {i: ALIKE * (1 + share) / 2 * value for i, value in self._definitions.of(TypedName(other)).items()}
         return rated
 
-    def _proposed(self, match: str, most: int = _ROWS) -> list[int]:
+    def _proposed(self, match: str, most: int = ROWS) -> list[int]:
         return other_chunks(self._reader, match, 0, self._resolved, most)
 
     def _rarest(self, tokens: Sequence[str]) -> int:
@@ -384,15 +342,6 @@ class NamePlaces:
     def _having(self, ids: Collection[int], finder: Finder) -> list[int]:
         read = self._texts(ids) if ids else {}
         return sorted(chunk_id for chunk_id, text in read.items() if finder(text))
-
-    def _firsts_most(self, rated: Mapping[int, float]) -> dict[int, float]:
-        """Lower all but the first chunk of each content: the name is defined there, later chunks are inside the
-        definition."""
-        firsts: dict[int, int] = {}
-        for chunk_id, content_id in sorted(self._reader.rows_of(CONTENT_OF, rated)):
-            firsts.setdefault(content_id, chunk_id)
-        first = set(firsts.values())
-        return {chunk_id: value if chunk_id in first else WRITTEN * value for chunk_id, value in rated.items()}
 
 
 def _is_word(text: str) -> bool:

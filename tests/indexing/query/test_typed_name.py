@@ -27,7 +27,7 @@ from livedex_indexing.query.typed_name import (
         ("Foo.bar", TypedName("bar", "Foo")),
         ("Foo::bar()", TypedName("bar", "Foo")),
         ("p->next", TypedName("next", "p")),
-        ("a/b/C#dim", TypedName("dim", "C")),
+        ("a/b/C#dim", TypedName("dim", "C", package="b")),
         ("@app.route", TypedName("route", "app")),
         ("--verbose", None),
         ("save!", TypedName("save!")),

@@ -111,3 +111,25 @@ def test_a_frequent_word_in_a_question_is_no_name(app: Indexed, monkeypatch: pyt
     """To look for the definitions of a common word costs as much as all else, and most of them are not meant."""
     monkeypatch.setattr(name_places, "SELDOM", MANY)  # one more has it
     assert app.search("how does rove work?")[0]["relative_path"] != "walker.py"
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("crane.hoist", "lib/crane.py"),
+        ("crane.hoist()", "lib/crane.py"),
+        ("crane.hoist(load, 7)", "lib/crane.py"),
+        ("where is crane.hoist defined", "lib/crane.py"),
+        ("yard::hoist", "yard-1.2.3/src/lift.py"),  # a file of the folder, as of a crate or a package
+        ("harbour.hoist", "harbour/__init__.py"),
+        ("lib.crane.hoist", "lib/crane.py"),
+    ],
+)
+def test_a_name_with_its_module_leads_to_the_definition_there(index: Indexed, query: str, path: str) -> None:
+    """Others define it, too, and many call it as it was typed."""
+    for folder in ("lib/crane", "yard-1.2.3/src/lift", "harbour/__init__", "harbour/tools", "hoists", "ship/hoist"):
+        index.write(f"root/{folder}.py", f"# {folder}\n{FILLER}def hoist(load):\n    pass\n{FILLER}")
+    for number in range(MANY):
+        index.write(f"root/use{number}.py", "crane.hoist(other)\nyard::hoist\nharbour.hoist()\nlib.crane.hoist\n" * 3)
+    hit = index.search(query)[0]
+    assert (hit["relative_path"], "def hoist" in hit["snippet"]) == (path, True)

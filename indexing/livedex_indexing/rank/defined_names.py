@@ -1,0 +1,136 @@
+"""Finds the chunks that define a name: in the file or the module that it was typed with, in its type, or anywhere.
+
+Invariant: the index only proposes chunks (it has stems and no case); the live file decides whether the name is there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+from livedex_indexing.query.filters import ResolvedFilters
+from livedex_indexing.query.typed_name import TypedName
+from livedex_indexing.rank.likely_names import defining, likely_first, within
+from livedex_indexing.rank.outline_probe import OutlineProbe
+from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
+from livedex_indexing.store.read_pool import Reader
+
+ROWS: Final = 2_000  # chunks that the index may propose
+READ: Final = 8  # chunks of these that are read …
+_SPANS: Final = 200  # files of a module that are looked into
+_STEPS: Final = 6  # … and as many again, so many times, while none has the name
+DEFINED: Final = 1.0
+WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
+OF_VARIABLE: Final = 0.6  # … for the only definition of a name whose typed owner is none: less than for the text
+AS_WORDS: Final = 0.7  # … for the definition of a name that was typed as plain words; .8: titles of Linux -.003
+OTHER_OWNER: Final = 0.4  # … with another owner
+UNSURE: Final = 0.6  # … for a name where no line is known to define it
+
+_WITH_WORDS = """SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))
+                 AND content_id IN (SELECT rowid FROM exact WHERE exact MATCH ?)"""
+_SYMBOLS = "SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
+_NAMED = """SELECT t.first_chunk, t.first_chunk + t.chunks - 1, d.folder, d.name FROM paths p
+            CROSS JOIN files d ON d.id = p.rowid CROSS JOIN contents t ON t.id = d.content_id
+            WHERE paths MATCH ? LIMIT 3000"""
+_IN_SPAN = """SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ? AND {}"""
+_VERSION: Final = re.compile(rb"-v?[0-9][0-9.]*$")
+_OF_FOLDER: Final = frozenset({b"__init__", b"index", b"lib", b"mod"})  # files that stand for their folder
+
+
+class Definitions:
+    """``files``: the contents that the query names."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        resolved: ResolvedFilters,
+        texts: Texts,
+        counted: RowCounts,
+        files: Collection[int],
+    ) -> None:
+        self._reader, self._resolved, self._texts = reader, resolved, texts
+        self._counted, self._files = counted, files
+        self._probe = OutlineProbe(reader, counted)
+
+    def of(self, name: TypedName) -> dict[int, float]:
+        """Rate the chunks that define a name, each from 0 to 1."""
+        own, owner = self._reader.tokens(name.name), self._reader.tokens(name.owner)
+        if not own or not self._probe.may_be_named(own):
+            return {}
+        for proposed in self._in_module(own, name) if owner and name.owner[0].islower() else ():
+            found, is_sure = self._named(name, own, proposed)
+            if is_sure:
+                return self.firsts_most(dict.fromkeys(found, DEFINED))
+        matches = [phrase(own)]
+        if owner:
+            matches = [phrase([*owner, *own]), f"({phrase(owner)} AND {phrase(own)})", *matches]
+        for match in matches:
+            proposed = other_chunks(self._reader, f"symbols : {match}", 0, self._resolved, ROWS)
+            found, is_sure = self._named(name, own, within(self._reader, proposed, self._files))
+            if found:
+                is_other = bool(owner) and match is matches[-1]
+                value = AS_WORDS if name.is_words else self._elsewhere(owner) if is_other else DEFINED
+                value = value if is_sure else UNSURE * value
+                return self.firsts_most(dict.fromkeys(found, value))
+        return {}
+
+    def firsts_most(self, rated: Mapping[int, float]) -> dict[int, float]:
+        """Lower all but the first chunk of each content: the name is defined there, later chunks are inside the
+        definition."""
+        firsts: dict[int, int] = {}
+        for chunk_id, content_id in sorted(self._reader.rows_of(CONTENT_OF, rated)):
+            firsts.setdefault(content_id, chunk_id)
+        first = set(firsts.values())
+        return {chunk_id: value if chunk_id in first else WRITTEN * value for chunk_id, value in rated.items()}
+
+    def _in_module(self, own: Sequence[str], typed: TypedName) -> Iterator[list[int]]:
+        """Yield the chunks with a name in the module that it was typed with: in its file, then in its folder."""
+        package, module = typed.package.encode("utf-8", "replace"), typed.owner.encode("utf-8", "replace")
+        near: dict[tuple[int, int], int] = {}
+        match = f"{{name folder}} : {phrase(self._reader.tokens(typed.owner))}"
+        for first, last, folder, name in self._reader.rows(_NAMED, (match,)):
+            distance = _distance(package, module, folder, name)
+            if distance is not None:
+                near[first, last] = distance
+        sql, values = self._resolved.rows
+        for distance in range(2):
+            spans = [span for span, value in near.items() if value == distance][:_SPANS]
+            each = [(f"symbols : {phrase(own)}", *span, *values) for span in spans]
+            yield sorted(row for (row,) in self._reader.rows_of_each(_IN_SPAN.format(sql), each))
+
+    def _named(self, name: TypedName, own: Sequence[str], found: Sequence[int]) -> tuple[list[int], bool]:
+        """Return those of the chunks found that have the name, and whether a line of them is known to define it."""
+        finder = name.whole if found else None
+        if finder is None:
+            return [], False
+        if len(found) > READ:
+            having = " AND ".join(f'"{token}"' for token in own)
+            found = likely_first(self._reader.rows_of(_WITH_WORDS, found, (having,)), finder)
+        having_name: list[int] = []
+        for step in range(0, READ if name.is_words else _STEPS * READ, READ):
+            read = {} if having_name else self._texts(found[step : step + READ])
+            having_name += sorted(chunk_id for chunk_id, text in read.items() if finder(text))
+        if name.is_words or not having_name:
+            return having_name, bool(having_name)
+        sure = defining(name, dict(self._reader.rows_of(_SYMBOLS, having_name)), self._texts)
+        return sure or having_name, bool(sure)
+
+    def _elsewhere(self, owner: Sequence[str]) -> float:
+        """Return the value of a definition that has not the typed owner: less where that is defined, too, and not a
+        variable."""
+        if self._counted.known(phrase(owner)) == 0:
+            return OF_VARIABLE
+        return OTHER_OWNER if self._probe.is_in_a_name(owner) else OF_VARIABLE
+
+
+def _distance(package: bytes, module: bytes, folder: bytes, name: bytes) -> int | None:
+    """Return 0 for the file of a module, 1 for another file in its folder, None for any other. With a ``package``, that
+    is the folder of the module."""
+    stem = name.partition(b".")[0]
+    *above, last = (_VERSION.sub(b"", part) for part in (b"", b"", *folder.removesuffix(b"/src").split(b"/")))
+    if stem == module and package in (b"", last):
+        return 0
+    if last != module or package not in (b"", above[-1]):
+        return None
+    return 0 if stem in _OF_FOLDER else 1
