@@ -16,6 +16,7 @@ from livedex_indexing.text.terms import parts_of_all
 
 _CALL: Final = re.compile(r"\(\)\Z")
 _JOINTS: Final = re.compile(r"::|->|\.|#|/|\\")
+_ENTRY_POINT: Final = re.compile(r"(\w+(?:\.\w+)+):([^\W\d][\w.]*)")
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*[!?]?")
 _FRONT: Final = "@&*$~!:.#`'‘"
 _BACK: Final = ":.,;`'’"
@@ -108,7 +109,9 @@ def typed_name(text: str) -> TypedName | None:
         return TypedName(" ".join(words))
     if len(words) != 1 or words[0].startswith(_ABSOLUTE):
         return None
-    parts = [part for part in _JOINTS.split(_CALL.sub("", words[0].rstrip(_BACK)).lstrip(_FRONT)) if part]
+    entry = _ENTRY_POINT.fullmatch(words[0])
+    word = words[0] if entry is None else f"{entry[1]}.{entry[2]}"
+    parts = [part for part in _JOINTS.split(_CALL.sub("", word.rstrip(_BACK)).lstrip(_FRONT)) if part]
     if not parts or len(parts[-1]) < _LEAST or not _IDENTIFIER.fullmatch(parts[-1]):
         return None
     package, owner, name = ["", "", *parts][-3:]

@@ -123,6 +123,7 @@ def test_a_frequent_word_in_a_question_is_no_name(app: Indexed, monkeypatch: pyt
         ("yard::hoist", "yard-1.2.3/src/lift.py"),  # a file of the folder, as of a crate or a package
         ("harbour.hoist", "harbour/__init__.py"),
         ("lib.crane.hoist", "lib/crane.py"),
+        ("lib.crane:hoist", "lib/crane.py"),  # an entry point of Python
     ],
 )
 def test_a_name_with_its_module_leads_to_the_definition_there(index: Indexed, query: str, path: str) -> None:
@@ -130,6 +131,9 @@ def test_a_name_with_its_module_leads_to_the_definition_there(index: Indexed, qu
     for folder in ("lib/crane", "yard-1.2.3/src/lift", "harbour/__init__", "harbour/tools", "hoists", "ship/hoist"):
         index.write(f"root/{folder}.py", f"# {folder}\n{FILLER}def hoist(load):\n    pass\n{FILLER}")
     for number in range(MANY):
-        index.write(f"root/use{number}.py", "crane.hoist(other)\nyard::hoist\nharbour.hoist()\nlib.crane.hoist\n" * 3)
+        index.write(
+            f"root/use{number}.py",
+            "crane.hoist(other)\nyard::hoist\nharbour.hoist()\nlib.crane.hoist\nlib.crane:hoist\n" * 3,
+        )
     hit = index.search(query)[0]
     assert (hit["relative_path"], "def hoist" in hit["snippet"]) == (path, True)
