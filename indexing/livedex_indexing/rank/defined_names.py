@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from livedex_indexing.query.filters import ResolvedFilters
+from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
 from livedex_indexing.query.typed_name import TypedName
 from livedex_indexing.rank.likely_names import defining, likely_first, within
 from livedex_indexing.rank.outline_probe import OutlineProbe
@@ -33,6 +33,8 @@ _SYMBOLS = "SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_ea
 _NAMED = """SELECT t.first_chunk, t.first_chunk + t.chunks - 1, d.folder, d.name FROM paths p
             CROSS JOIN files d ON d.id = p.rowid CROSS JOIN contents t ON t.id = d.content_id
             WHERE paths MATCH ? LIMIT 3000"""
+_FILES = f"""SELECT c.id, d.folder, d.name FROM json_each(?) i CROSS JOIN chunks c ON c.id = i.value
+             CROSS JOIN {OF_CONTENT} ON d.content_id = c.content_id"""
 _IN_SPAN = """SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ? AND {}"""
 _VERSION: Final = re.compile(rb"-v?[0-9][0-9.]*$")
 _OF_FOLDER: Final = frozenset({b"__init__", b"index", b"lib", b"mod"})  # files that stand for their folder
@@ -67,7 +69,8 @@ class Definitions:
             matches = [phrase([*owner, *own]), f"({phrase(owner)} AND {phrase(own)})", *matches]
         for match in matches:
             proposed = other_chunks(self._reader, f"symbols : {match}", 0, self._resolved, ROWS)
-            found, is_sure = self._named(name, own, within(self._reader, proposed, self._files))
+            inside = self._in_package(within(self._reader, proposed, self._files), name.package)
+            found, is_sure = self._named(name, own, inside)
             if found:
                 is_other = bool(owner) and match is matches[-1]
                 value = AS_WORDS if name.is_words else self._elsewhere(owner) if is_other else DEFINED
@@ -98,6 +101,13 @@ class Definitions:
             spans = [span for span, value in near.items() if value == distance][:_SPANS]
             each = [(f"symbols : {phrase(own)}", *span, *values) for span in spans]
             yield sorted(row for (row,) in self._reader.rows_of_each(_IN_SPAN.format(sql), each))
+
+    def _in_package(self, found: Sequence[int], package: str) -> Sequence[int]:
+        """Return those of the chunks found whose file or folder has the name of a package; all if none has."""
+        module = package.encode("utf-8", "replace")
+        rows = self._reader.rows_of(_FILES, found) if package and len(found) > 1 else []
+        inside = {i for i, folder, name in rows if _distance(b"", module, folder, name) is not None}
+        return sorted(inside) or found
 
     def _named(self, name: TypedName, own: Sequence[str], found: Sequence[int]) -> tuple[list[int], bool]:
         """Return those of the chunks found that have the name, and whether a line of them is known to define it."""

@@ -137,3 +137,13 @@ def test_a_name_with_its_module_leads_to_the_definition_there(index: Indexed, qu
         )
     hit = index.search(query)[0]
     assert (hit["relative_path"], "def hoist" in hit["snippet"]) == (path, True)
+
+
+def test_a_member_with_its_package_leads_to_the_file_of_that_name(index: Indexed) -> None:
+    """Other files define a class and a member of these names."""
+    for number, name in enumerate(("crane", "crane_hoist", "lift", "hoist")):
+        index.write(
+            f"root/{name}.py", f"# {number}\n{FILLER}class Crane:\n    def hoist(self):\n        pass\n{FILLER}"
+        )
+    for query in ("yard.lift.Crane.hoist", "lift::Crane::hoist", "yard.lift:Crane.hoist"):
+        assert index.search(query)[0]["relative_path"] == "lift.py"
