@@ -49,11 +49,11 @@ class Definitions:
         resolved: ResolvedFilters,
         texts: Texts,
         counted: RowCounts,
+        probe: OutlineProbe,
         files: Collection[int],
     ) -> None:
         self._reader, self._resolved, self._texts = reader, resolved, texts
-        self._counted, self._files = counted, files
-        self._probe = OutlineProbe(reader, counted)
+        self._counted, self._probe, self._files = counted, probe, files
 
     def of(self, name: TypedName) -> dict[int, float]:
         """Rate the chunks that define a name, each from 0 to 1."""

@@ -90,12 +90,12 @@ class NamePlaces:
         files: Collection[int] = (),
     ) -> None:
         self._reader, self._files = reader, files
-        self._definitions = Definitions(reader, resolved, texts, counted, files)
         self._resolved, self._continuations = resolved, continuations
         self._texts = texts
         self._counted = counted
         self._lines = LinePlaces(reader, resolved, texts, counted)
         self._probe = OutlineProbe(reader, counted)
+        self._definitions = Definitions(reader, resolved, texts, counted, self._probe, files)
 
     def of_name(self, text: str, corrected: str, best: Sequence[int]) -> dict[int, float]:
         """Rate the chunks that have the name which a query may be: its definition, else that of the one name in it,
