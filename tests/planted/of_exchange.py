@@ -239,7 +239,7 @@ DEFECTS = (
     Defect(
         "new-file-on-a-full-disk-damaged",
         "a disk without room for the first message is said to be damage, to be restored from a backup",
-        "livedex_daemon/precious/precious_database.py",
+        "livedex_indexing/store/database.py",
         (("        if db.in_transaction:  # SQLite has", "        if True:  # SQLite has"),),
         "tests/daemon/exchange/test_exchange_database.py::test_a_disk_without_room_for_a_new_file_is_no_damage",
     ),

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 
 import apsw
 
+from livedex_indexing.store.database import immediate
 from livedex_ipc.errors import Unavailable
 
 BUSY_S: Final = 10.0  # a process that was stopped in the middle of a transaction keeps all others waiting
@@ -304,14 +305,8 @@ def strangeness(db: apsw.Connection, schema: Schema) -> str | None:
 def _make_tables(db: apsw.Connection, schema: Schema) -> None:
     if int(db.pragma("user_version")) == schema.version:
         return
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with immediate(db):
         if int(db.pragma("user_version")) != schema.version:
             db.execute(schema.script.read_text(encoding="utf-8"))
             db.pragma("application_id", schema.application_id)
             db.pragma("user_version", schema.version)
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:  # SQLite has rolled back by itself after a full disk
-            db.execute("ROLLBACK")
-        raise

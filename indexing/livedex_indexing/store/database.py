@@ -218,17 +218,24 @@ def _set_up(db: apsw.Connection, path: str) -> None:
     db.pragma("journal_size_limit", JOURNAL_LIMIT_BYTES)
 
 
-def _make_tables(db: apsw.Connection) -> None:
-    """Create the tables in an empty file, in one transaction: a crash leaves an empty file or a whole index."""
-    if int(db.pragma("user_version")) == SCHEMA_VERSION:
-        return
+@contextmanager
+def immediate(db: apsw.Connection) -> Iterator[None]:
+    """Make everything inside one write transaction, undone if it raises."""
     db.execute("BEGIN IMMEDIATE")
     try:
-        db.execute(Path(__file__).with_name("schema.sql").read_text(encoding="utf-8"))
-        db.pragma("application_id", APPLICATION_ID)
-        db.pragma("user_version", SCHEMA_VERSION)
+        yield
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:  # SQLite has rolled back by itself after a full disk
             db.execute("ROLLBACK")
         raise
+
+
+def _make_tables(db: apsw.Connection) -> None:
+    """Create the tables in an empty file, in one transaction: a crash leaves an empty file or a whole index."""
+    if int(db.pragma("user_version")) == SCHEMA_VERSION:
+        return
+    with immediate(db):
+        db.execute(Path(__file__).with_name("schema.sql").read_text(encoding="utf-8"))
+        db.pragma("application_id", APPLICATION_ID)
+        db.pragma("user_version", SCHEMA_VERSION)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
 import apsw
 
-from livedex_indexing.store.database import DAMAGED, fetch
+from livedex_indexing.store.database import DAMAGED, fetch, immediate
 from livedex_indexing.store.forgotten_copy import Hashes, Record
 from livedex_indexing.store.set_aside import keep_folder
 
@@ -89,18 +89,6 @@ def _connect(path: str) -> apsw.Connection:
     return db
 
 
-@contextmanager
-def _transaction(db: apsw.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:  # SQLite has rolled back by itself after a full disk
-            db.execute("ROLLBACK")
-        raise
-
-
 class ForgottenDatabase:
     """The open file. Every method raises apsw.Error or OSError."""
 
@@ -117,7 +105,7 @@ class ForgottenDatabase:
             db.pragma("synchronous", "extra")
             db.pragma("secure_delete", True)
             if not int(db.execute("SELECT count(*) FROM sqlite_master").get):
-                with _transaction(db):
+                with immediate(db):
                     db.execute(_SCHEMA)
                     db.pragma("application_id", APPLICATION_ID)
                     db.pragma("user_version", _VERSION)
@@ -127,13 +115,13 @@ class ForgottenDatabase:
 
     def put(self, hashes: Hashes, before_commit: Callable[[], None]) -> None:
         """Add or replace rows. ``before_commit``: if it raises, nothing is changed."""
-        with _transaction(self._db):
+        with immediate(self._db):
             self._db.executemany(_PUT, ((root, path, digest) for (root, path), digest in hashes.items()))
             before_commit()
 
     def drop(self, keys: Iterable[tuple[bytes, bytes]], before_commit: Callable[[], None]) -> None:
         """Remove rows, as ``put`` adds them."""
-        with _transaction(self._db):
+        with immediate(self._db):
             self._db.executemany(_DROP, keys)
             before_commit()
 
