@@ -11,15 +11,15 @@ from typing import Final
 
 from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
 from livedex_indexing.query.typed_name import TypedName
-from livedex_indexing.rank.likely_names import defining, likely_first, within
+from livedex_indexing.rank.likely_names import defining, having, likely_first, within
 from livedex_indexing.rank.outline_probe import OutlineProbe
 from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
 from livedex_indexing.store.read_pool import Reader
 
 ROWS: Final = 2_000  # chunks that the index may propose
 READ: Final = 8  # chunks of these that are read …
-_SPANS: Final = 200  # files of a module that are looked into
 _STEPS: Final = 6  # … and as many again, so many times, while none has the name
+_SPANS: Final = 200  # files of a module that are looked into
 DEFINED: Final = 1.0
 WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
 OF_VARIABLE: Final = 0.6  # … for the only definition of a name whose typed owner is none: less than for the text
@@ -29,7 +29,7 @@ UNSURE: Final = 0.6  # … for a name where no line is known to define it
 
 _WITH_WORDS = """SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))
                  AND content_id IN (SELECT rowid FROM exact WHERE exact MATCH ?)"""
-_SYMBOLS = "SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
+SYMBOLS = "SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 _NAMED = """SELECT t.first_chunk, t.first_chunk + t.chunks - 1, d.folder, d.name FROM paths p
             CROSS JOIN files d ON d.id = p.rowid CROSS JOIN contents t ON t.id = d.content_id
             WHERE paths MATCH ? LIMIT 3000"""
@@ -41,7 +41,8 @@ _OF_FOLDER: Final = frozenset({b"__init__", b"index", b"lib", b"mod"})  # files 
 
 
 class Definitions:
-    """``files``: the contents that the query names."""
+    """Rates the chunks that define the names of one query. ``texts`` reads them; ``counted`` knows the query's words,
+    and ``probe`` what was asked of them before. ``files``: the contents that the query names."""
 
     def __init__(
         self,
@@ -115,15 +116,14 @@ class Definitions:
         if finder is None:
             return [], False
         if len(found) > READ:
-            having = " AND ".join(f'"{token}"' for token in own)
-            found = likely_first(self._reader.rows_of(_WITH_WORDS, found, (having,)), finder)
+            words = " AND ".join(f'"{token}"' for token in own)
+            found = likely_first(self._reader.rows_of(_WITH_WORDS, found, (words,)), finder)
         having_name: list[int] = []
         for step in range(0, READ if name.is_words else _STEPS * READ, READ):
-            read = {} if having_name else self._texts(found[step : step + READ])
-            having_name += sorted(chunk_id for chunk_id, text in read.items() if finder(text))
+            having_name = having_name or having(self._texts, found[step : step + READ], finder)
         if name.is_words or not having_name:
             return having_name, bool(having_name)
-        sure = defining(name, dict(self._reader.rows_of(_SYMBOLS, having_name)), self._texts)
+        sure = defining(name, dict(self._reader.rows_of(SYMBOLS, having_name)), self._texts)
         return sure or having_name, bool(sure)
 
     def _elsewhere(self, owner: Sequence[str]) -> float:

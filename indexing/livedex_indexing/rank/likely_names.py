@@ -23,6 +23,12 @@ def shortest_with(name: TypedName, symbol: str, text: str) -> int:
     return min(lengths, default=0)
 
 
+def having(texts: Texts, ids: Collection[int], finder: Finder) -> list[int]:
+    """Return those of the chunks whose live text has a name."""
+    read = texts(ids) if ids else {}
+    return sorted(chunk_id for chunk_id, text in read.items() if finder(text))
+
+
 def within(reader: Reader, found: Sequence[int], contents: Collection[int]) -> Sequence[int]:
     """Return those of the chunks found that are in ``contents``, the files that were typed; all if none is."""
     rows = reader.rows_of(CONTENT_OF, found) if contents else []

@@ -35,10 +35,19 @@ from livedex_indexing.query.typed_name import (
 )
 from livedex_indexing.rank.alike_names import find_alike
 from livedex_indexing.rank.continued_names import find_continued
-from livedex_indexing.rank.defined_names import AS_WORDS, DEFINED, OF_VARIABLE, OTHER_OWNER, READ, ROWS, Definitions
+from livedex_indexing.rank.defined_names import (
+    AS_WORDS,
+    DEFINED,
+    OF_VARIABLE,
+    OTHER_OWNER,
+    READ,
+    ROWS,
+    SYMBOLS,
+    Definitions,
+)
 from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
 from livedex_indexing.rank.heading_places import chunks_with_named, core
-from livedex_indexing.rank.likely_names import likely_first, shortest_with
+from livedex_indexing.rank.likely_names import having, likely_first, shortest_with
 from livedex_indexing.rank.line_places import LinePlaces
 from livedex_indexing.rank.outline_probe import OutlineProbe
 from livedex_indexing.rank.piece_places import ROWS_READ, chunks_with_row, having_pieces
@@ -73,8 +82,6 @@ IN_FEW: Final = 0.9  # … where it is plain words, and few chunks have them: th
 LINE: Final = 1.0  # … if it is a whole line, or a heading of two words in its case
 SAME: Final = 1.4  # … a whole line in its case: more than a file's name and path can give another one
 
-_SYMBOLS = "SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
-
 
 class NamePlaces:
     """Rates the chunks for one query, each from 0 to 1. ``texts`` reads them; ``counted`` knows the query's words.
@@ -99,7 +106,7 @@ class NamePlaces:
 
     def of_name(self, text: str, corrected: str, best: Sequence[int]) -> dict[int, float]:
         """Rate the chunks that have the name which a query may be: its definition, else that of the one name in it,
-        else those of longer names, else that of a name with the same words, or of the ``corrected`` name, else those
+        else that of a name with the same words, else those of longer names, or of the ``corrected`` name, else those
         of ``best``, best first, that have it as typed, else that of its owner."""
         name, inside, words = typed_name(text), name_inside(text) or name_in_signs(text), in_words(text)
         rated = {} if name is None else self._definitions.of(name)
@@ -263,7 +270,7 @@ class NamePlaces:
         """Whether a chunk has a text of several words as it was typed."""
         finder, tokens = typed_text(text), self._reader.tokens(text)
         found = self._proposed(f"body : {phrase(tokens)}") if finder is not None and tokens else []
-        return finder is not None and bool(self._having(found[:READ], finder))
+        return finder is not None and bool(having(self._texts, found[:READ], finder))
 
     def _of_type(self, name: TypedName | None, rated: Mapping[int, float]) -> dict[int, float]:
         """Rate the definitions of the type in ``Foo.new``, where no member of the type itself is known."""
@@ -288,13 +295,13 @@ class NamePlaces:
         if len(tokens) == 1 and self._counted.of_word(*tokens) <= WRITTEN_ROWS:
             contents = dict(self._reader.rows_of(CONTENT_OF, best))
             among = id_list(set(contents.values()))
-            having = {content_id for (content_id,) in self._reader.rows(AS_WRITTEN, (phrase(tokens), among))}
-            if name.is_plain and len(having) == len(set(contents.values())):
+            written = {content_id for (content_id,) in self._reader.rows(AS_WRITTEN, (phrase(tokens), among))}
+            if name.is_plain and len(written) == len(set(contents.values())):
                 return []
-            best = [chunk_id for chunk_id in best if contents.get(chunk_id) in having]
+            best = [chunk_id for chunk_id in best if contents.get(chunk_id) in written]
         elif name.is_plain:
             return []
-        return self._having(best[:READ], name._replace(any_case=name.is_plain).whole)
+        return having(self._texts, best[:READ], name._replace(any_case=name.is_plain).whole)
 
     def _pieces(self, name: TypedName) -> dict[int, float]:
         """Rate definitions of names that contain this one, which is not defined itself: the shortest come first."""
@@ -306,7 +313,7 @@ class NamePlaces:
             found = (
                 self._proposed(f"symbols : {self._beginning(tokens)}") if self._probe.may_begin_a_name(tokens) else []
             )
-            symbols: dict[int, str | None] = dict(self._reader.rows_of(_SYMBOLS, found)) if found else {}
+            symbols: dict[int, str | None] = dict(self._reader.rows_of(SYMBOLS, found)) if found else {}
             if len(found) > READ:
                 found = likely_first(symbols.items(), lambda text: name.name.lower() in text.lower())[:READ]
             for chunk_id, text in self._texts(found).items() if found else ():
@@ -338,10 +345,6 @@ class NamePlaces:
     def _rarest(self, tokens: Sequence[str]) -> int:
         """Return the number of chunks with the rarest of some words, 0 without any."""
         return min(map(self._counted.of_word, tokens), default=0)
-
-    def _having(self, ids: Collection[int], finder: Finder) -> list[int]:
-        read = self._texts(ids) if ids else {}
-        return sorted(chunk_id for chunk_id, text in read.items() if finder(text))
 
 
 def _is_word(text: str) -> bool:

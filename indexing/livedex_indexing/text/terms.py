@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain, product, zip_longest
+from itertools import chain, product
 
 # A longer run of letters is data (base64, a hash, minified code), not a name.
 _LONGEST_NAME = 64  # characters
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # where a number begins, and where it ends
-_NUMBER = re.compile(r"(?<=[A-Za-z])(?P<front>)(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_NUMBER = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _MOST_NUMBERS = 2  # in a name, which gives 16 ways
 _SIGNS = re.compile(r"[\W_]+")
 _LONGEST_PART = 20  # letters
@@ -58,10 +58,10 @@ def in_other_conventions(name: str) -> list[str]:
     if not name.isascii():
         return []
     split = "_".join(_HUMP.sub("_", piece) for piece in _SIGNS.split(name))
-    places = [("_", "") if found["front"] is None else ("", "_") for found in _NUMBER.finditer(split)]
-    pieces = [piece for piece in _NUMBER.split(split) if piece]
+    first, *pieces = _NUMBER.split(split)
+    places = [("", "_") if piece[0].isdigit() else ("_", "") for piece in pieces]
     chosen = product(*places) if len(places) <= 2 * _MOST_NUMBERS else zip(*places, strict=True)
-    ways = ("".join(chain.from_iterable(zip_longest(pieces, signs, fillvalue=""))) for signs in chosen)
+    ways = ("".join(chain([first], *zip(signs, pieces, strict=True))) for signs in chosen)
     return [way for way in dict.fromkeys(ways) if "_" in way and way != name]
 
 
