@@ -23,6 +23,15 @@ def configure(home: Home, gateway: FakeGateway) -> None:
     home.config.write_text(text.replace("[embedding]\n", f"[embedding]\n{lines}"))
 
 
+def index_harbour(tree: Tree, home: Home, client: Client, gateway: FakeGateway) -> None:
+    """Index a file, and wait until the gateway has made its vector."""
+    tree.write("a.md", "a vessel in the harbour\n")
+    add_root(client, tree)
+    configure(home, gateway)
+    client.call("server/reload")
+    wait_until(lambda: is_complete(client), 30.0, what="the vectors")
+
+
 def is_complete(client: Client) -> bool:
     status = client.call("status")
     return bool(status["embedder"] == "ollama" and status["vectors_pending"] == 0)
@@ -64,11 +73,7 @@ def test_a_killed_run_goes_on_where_it_was(
 def test_a_bad_gateway_leaves_searches_as_they_are(
     tree: Tree, home: Home, client: Client, gateway: FakeGateway, mode: str
 ) -> None:
-    tree.write("a.md", "a vessel in the harbour\n")
-    add_root(client, tree)
-    configure(home, gateway)
-    client.call("server/reload")
-    wait_until(lambda: is_complete(client), 30.0, what="the vectors")
+    index_harbour(tree, home, client, gateway)
     gateway.mode = mode
     for number in range(5):
         tree.write(f"new{number}.md", f"zebra{number} crossing\n")
@@ -86,11 +91,7 @@ def test_a_bad_gateway_leaves_searches_as_they_are(
 def test_a_gateway_with_another_model_of_the_same_name_is_named_with_what_mends_it(
     tree: Tree, home: Home, daemon: Daemon, client: Client, gateway: FakeGateway
 ) -> None:
-    tree.write("a.md", "a vessel in the harbour\n")
-    add_root(client, tree)
-    configure(home, gateway)
-    client.call("server/reload")
-    wait_until(lambda: is_complete(client), 30.0, what="the vectors")
+    index_harbour(tree, home, client, gateway)
     gateway.mode = "short"
     tree.write("b.md", "a loaf in the oven\n")
 
