@@ -163,7 +163,7 @@ class FreshReads:
         """Return the answer of a search that found nothing in its time, or did not begin."""
         used = "keyword" if mode == "auto" else mode
         answer = SearchAnswer([], None, self._store.generation, used, [LATE_WARNING], Stale())
-        return answer, FreshState(False, self.freshness.pending(), "deadline")
+        return answer, self.freshness.late()
 
     async def fresh(self, read: Callable[[], Awaitable[T]], timing: Timing, scope: Scope) -> tuple[T, FreshState]:
         """Return the answer of ``read`` and its freshness. If it comes from a new index file, the wait said nothing."""

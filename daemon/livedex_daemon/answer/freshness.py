@@ -223,7 +223,13 @@ class Freshness:
     def _state(self, scope: Scope, reason: Reason) -> FreshState:
         return FreshState(False, self.pending(scope), reason)
 
+    def late(self) -> FreshState:
+        """Return the state of an answer that could not wait for anything: its time ran out before."""
+        return self._state(None, self._why_late(self._in_scope(None)))
+
     def _why_late(self, roots: list[Root]) -> Reason:
+        if not self.begun.is_set():
+            return "recovering"
         if self._store_is_down():
             return "store"
         if any(root.reported_state == "recovering" for root in roots):

@@ -25,18 +25,21 @@ class World:
         self.worker, self.pool, self.watcher = FakeWorker(), FakePool(), FakeWatcher()
         self.store_health = StoreHealth()
 
+    def freshness(self) -> Freshness:
+        return Freshness(
+            FakeWatching(self.watcher).real,
+            self.backlog,
+            self.roots,
+            self.worker.real,
+            self.pool.real,
+            self.store_health,
+        )
+
     def ask(
         self, scope: Scope = None, within_s: float = LONG_S, *, everything: bool = False, twins: Twins | None = None
     ) -> FreshState:
         async def ensure() -> FreshState:
-            freshness = Freshness(
-                FakeWatching(self.watcher).real,
-                self.backlog,
-                self.roots,
-                self.worker.real,
-                self.pool.real,
-                self.store_health,
-            )
+            freshness = self.freshness()
             freshness.begun.set()
             return await freshness.ensure(scope, time.monotonic() + within_s, everything=everything, twins=twins)
 
@@ -74,6 +77,17 @@ def test_a_loss_is_the_reason_as_soon_as_status_says_so(world: World) -> None:
     root.overflows += 1
     assert root.reported_state == "recovering"
     assert world.ask(within_s=0.0) == FreshState(False, 0, "recovering")
+
+
+def test_an_answer_that_could_wait_for_nothing_says_why_too(world: World) -> None:
+    """On a busy machine the time of a search may be over before it is even begun."""
+    freshness = world.freshness()
+    assert freshness.late() == FreshState(False, 0, "recovering")
+    freshness.begun.set()
+    assert freshness.late() == FreshState(False, 0, "deadline")
+    (root,) = world.roots
+    root.overflows += 1
+    assert freshness.late() == FreshState(False, 0, "recovering")
 
 
 def test_what_is_marked_is_waited_for_though_every_event_was_passed_on(world: World) -> None:
