@@ -36,6 +36,8 @@ _NOT_QUOTED: Final = re.compile(
 _OWNER_BEFORE: Final = re.compile(
     r"\b(?:class|enum|from|in|instance of|interface|module|object|on|package|struct|trait|type)\W{0,3}\Z", re.IGNORECASE
 )
+# thread 'main' panicked    Exception in thread "main"
+_OF_RUN: Final = re.compile(r"\b(?:host|process|thread|user)\W{0,2}\Z", re.IGNORECASE)
 # what is said of names, so that a plain word in quotes is one
 _OF_NAMES: Final = re.compile(
     r"\b(?:cannot|declared|defined|found|un(?:declared|defined|resolved|used))\b", re.IGNORECASE
@@ -108,6 +110,8 @@ def _quoted(text: str) -> Iterator[str]:
 
 def _may_be_name(quoted: re.Match[str], text: str) -> bool:
     """Whether what is in quotes may be a name: a plain word needs quotes of code, or a message about names."""
+    if _OF_RUN.search(text[: quoted.start()]):
+        return False
     if not _is_plain(quoted[1]) or quoted[0][0] == "`":
         return True
     is_of_names = _OF_NAMES.search(text) is not None or _says_fault(text)

@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
+from livedex_indexing.query.inner_text import messages_inside
+
 _WORD: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"\b(?:0x)?(?=[a-f]*\d)[\da-f]+\b", re.IGNORECASE)
+_VALUE: Final = re.compile(r"(?<!\w)(?:'[^' ]+'|\"[^\" ]+\"|(?:/[\w.-]+){2,})")  # in quotes, or a path
 _LEFT_OUT: Final = re.compile(r"\.{3}|…")
 _ROW: Final = 3  # words in a row, at least: two are together by chance
 _LEAST: Final = 4  # words that another text must have
@@ -24,7 +27,8 @@ Share = Callable[[str], float]
 def may_have_other_parts(text: str) -> bool:
     """Whether a text, if it was pasted, may stand elsewhere with other numbers or lines, or with what was left out."""
     is_left_out = any(map(_WORD.search, parts[1:])) if len(parts := _LEFT_OUT.split(text)) > 1 else False
-    return "\n" in text.strip() or _NUMBER.search(text) is not None or is_left_out
+    has_value = _NUMBER.search(text) is not None or _VALUE.search(text) is not None
+    return "\n" in text.strip() or has_value or is_left_out or bool(messages_inside(text))
 
 
 def lines_of(text: str) -> list[str]:
@@ -33,14 +37,15 @@ def lines_of(text: str) -> list[str]:
 
 
 def share_of(text: str) -> Share | None:
-    """Return what tells how much of a text another one has, between 0 and 1: the share of the words, from the beginning
-    or from behind a value on, that are there at least three in a row; 0 for less than half of them. A word with a digit
-    is a value: it does not count. None for a text of few words, and for one that has no other parts elsewhere."""
-    words = _WORD.findall(text.lower())
-    is_value = list(map(_is_value, words))
+    """Return what tells how much of a text another one has, between 0 and 1: the share of the words that are there at
+    least three in a row, counted from the beginning, from that of a message in a report, or from behind a value on; 0
+    for less than half of them. A word with a digit, in quotes or of a path is a value: it does not count. None for a
+    text of few words, and for one that has no other parts elsewhere."""
+    words, is_value = _words_and_values(text)
     if is_value.count(False) < _LEAST or not may_have_other_parts(text):
         return None
     typed = _rows(words)
+    starts = {0, *(len(words) - len(_WORD.findall(message)) for message in messages_inside(text))}
 
     def share(other: str) -> float:
         there = set(_rows(_WORD.findall(other.lower())))
@@ -49,11 +54,19 @@ def share_of(text: str) -> Share | None:
         for place in reversed(range(len(words)) if len(having) >= _LEAST else ()):
             had += place in having and not is_value[place]
             wanted += not is_value[place]
-            if had >= _LEAST and (place == 0 or is_value[place - 1]):
+            if had >= _LEAST and (place in starts or is_value[place - 1]):
                 best = max(best, had / wanted)
         return best if best >= _MOST else 0.0
 
     return share
+
+
+def _words_and_values(text: str) -> tuple[list[str], list[bool]]:
+    """Return the words of a text in lower case, and whether each is a value."""
+    values = [found.span() for found in _VALUE.finditer(text)]
+    words = list(_WORD.finditer(text))
+    is_value = [_is_value(word[0]) or any(start < word.end() <= end for start, end in values) for word in words]
+    return [word[0].lower() for word in words], is_value
 
 
 def windows(lines: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from livedex_indexing.model import Query
+from livedex_indexing.query.inner_text import texts_inside
 from livedex_indexing.query.message_names import names_in_message
+from livedex_indexing.query.names_among_words import members_among, names_among
 from livedex_indexing.query.typed_name import continues_word, name_inside, plain_signs, typed_name
 
 COMPARED: Final = 10_000  # parts: 3 ms; beyond, a text repeats the beginning of what was typed again and again
@@ -27,13 +29,15 @@ class _Wording:
 
 
 class TypedSpan:
-    """Finds all of a ``text`` that was typed, else a phrase or the words of the ``query`` that it is, else the name in
-    it. While the last word is unfinished, it may go on."""
+    """Finds all of a ``text`` that was typed, else a phrase or the words of the ``query`` that it is, else what it
+    reports or asks for, else the name in it. While the last word is unfinished, it may go on."""
 
     def __init__(self, text: str, query: Query) -> None:
         names = (typed_name(text), name_inside(text), *names_in_message(text))
-        name = next((name.name for name in names if name is not None and not name.is_words), "")
-        wordings = [wording.split() for wording in dict.fromkeys((text, *query.phrases, query.text, name))]
+        named = [name for name in names if name is not None and not name.is_words][:1]
+        named = named or [*members_among(text), *names_among(text)]
+        typed = (text, *query.phrases, query.text, *texts_inside(text), *(name.name for name in named))
+        wordings = [wording.split() for wording in dict.fromkeys(typed)]
         self._wordings = [_Wording(parts) for parts in wordings if parts]  # lowered once, not for each hit
         self._unfinished = query.unfinished
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
+from livedex_indexing.query.names_among_words import members_among, names_among
 from livedex_indexing.query.typed_name import TypedName
 from livedex_indexing.rank.likely_names import defining, having, likely_first, within
 from livedex_indexing.rank.outline_probe import OutlineProbe
@@ -24,6 +25,7 @@ DEFINED: Final = 1.0
 WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
 OF_VARIABLE: Final = 0.6  # … for the only definition of a name whose typed owner is none: less than for the text
 AS_WORDS: Final = 0.7  # … for the definition of a name that was typed as plain words; .8: titles of Linux -.003
+AMONG_WORDS: Final = 0.6  # … of a name among other words; .3: such names -.01 to -.02; 1: subjects of commits -.004
 OTHER_OWNER: Final = 0.4  # … with another owner
 UNSURE: Final = 0.6  # … for a name where no line is known to define it
 
@@ -78,6 +80,15 @@ class Definitions:
                 value = value if is_sure else UNSURE * value
                 return self.firsts_most(dict.fromkeys(found, value))
         return {}
+
+    def among_words(self, text: str) -> dict[int, float]:
+        """Rate the definition of a name that was typed with its type or its file in words, else those of the names
+        among some words."""
+        for member in members_among(text):
+            rated = self.of(member)
+            if DEFINED in rated.values():
+                return rated
+        return {i: AMONG_WORDS * value for name in names_among(text) for i, value in self.of(name).items()}
 
     def firsts_most(self, rated: Mapping[int, float]) -> dict[int, float]:
         """Lower all but the first chunk of each content: the name is defined there, later chunks are inside the

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from livedex_indexing.query.filters import ResolvedFilters
+from livedex_indexing.query.inner_text import texts_inside
 from livedex_indexing.query.message_names import is_doubtful, names_in_message
 from livedex_indexing.query.pasted_pieces import may_have_other_parts
 from livedex_indexing.query.query_terms import STOP_WORDS, QueryTerm, begins_too_much
@@ -102,6 +103,7 @@ class NamePlaces:
         self._counted = counted
         self._lines = LinePlaces(reader, resolved, texts, counted)
         self._probe = OutlineProbe(reader, counted)
+        self._inner = ""  # of the text: what has all of its words in a row in a chunk, where the whole text has not
         self._definitions = Definitions(reader, resolved, texts, counted, self._probe, files)
 
     def of_name(self, text: str, corrected: str, best: Sequence[int]) -> dict[int, float]:
@@ -118,7 +120,7 @@ class NamePlaces:
         if not rated and inside is not None:
             rated = self._definitions.of(inside)
         if not rated and (name is None or name.is_words):
-            rated = self._in_message(text)
+            rated = self._in_message(text) or self._definitions.among_words(text)
         plain = None if rated else plain_name_inside(text)
         if plain is not None and self._rarest(self._reader.tokens(plain.name)) <= SELDOM:
             rated = {i: IN_QUESTION * value for i, value in self._definitions.of(plain).items()}
@@ -147,20 +149,31 @@ class NamePlaces:
         return rated
 
     def with_text(self, text: str, best: Sequence[int]) -> list[int]:
-        """Return chunks with all words of a text in a row, or else, if it looks pasted, with a part of it; for a single
-        word with signs those of ``best``. None where all words are very common."""
+        """Return chunks with all words of a text in a row, or else of the message that it reports or what it asks for,
+        or else, if it looks pasted, with a part of it; for a single word with signs those of ``best``. None where all
+        words are very common."""
         tokens = self._reader.tokens(text)
         if not tokens or typed_text(text) is None:
             return []
         if len(tokens) == 1:
             return list(best[:_PROPOSED])
-        has_signs = may_be_pasted(text)
-        is_cheap = len(tokens) * self._rarest(tokens) <= ROWS_READ * (WITH_SIGNS if has_signs else 1)
-        found = self._proposed(f"body : {phrase(tokens)}", _PROPOSED) if is_cheap else []
-        looks_pasted = has_signs or may_be_literal(text) or STOP_WORDS.issuperset(tokens)
+        found = self._in_a_row(text)
+        for inner in () if found else texts_inside(text):
+            found = self._in_a_row(inner)
+            if found:
+                self._inner = inner
+                return found
+        looks_pasted = may_be_pasted(text) or may_be_literal(text) or STOP_WORDS.issuperset(tokens)
         if found or not (may_have_other_parts(text) or (looks_pasted and len(tokens) >= _WITH_MORE)):
             return found
         return chunks_with_row(self._reader, self._resolved, self._counted, text, _PROPOSED)
+
+    def _in_a_row(self, text: str) -> list[int]:
+        """Return chunks with all words of a text in a row. None where all words are very common."""
+        tokens = self._reader.tokens(text)
+        cost = len(tokens) * self._rarest(tokens)
+        is_cheap = 0 < cost <= ROWS_READ * (WITH_SIGNS if may_be_pasted(text) else 1)
+        return self._proposed(f"body : {phrase(tokens)}", _PROPOSED) if is_cheap else []
 
     def with_heading(self, text: str) -> list[int]:
         """Return chunks whose headings have all words of a text in a row. None for very common words."""
@@ -192,7 +205,7 @@ class NamePlaces:
         names = names_in_message(text) if named else ()
         if names and is_doubtful(text) and has_message(names, rows.values(), spoken, scored):
             named = {}
-        rated = self.of_text(text, rows, spoken, first)
+        rated = self.of_text(self._inner or text, rows, spoken, first)
         if not rated and DEFINED in named.values() and (has_offset(text) or self._files):
             return named
         headed = chunks_with_named(self._reader, self._texts, text, rows)

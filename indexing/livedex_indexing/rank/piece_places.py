@@ -17,7 +17,7 @@ from livedex_indexing.rank.whole_query import chunks_with_neighbours, chunks_wit
 from livedex_indexing.store.read_pool import Reader
 
 ROWS_READ: Final = 100_000  # rows of a pasted text's words that FTS5 reads for a phrase: 15 ms
-_LOOKED_UP: Final = 4  # rows of words of the text, the rarest
+_LOOKED_UP: Final = 8  # rows of words of the text, the rarest; 4: messages in reports -.01 to -.03
 _LINES_READ: Final = 6  # chunks that may have a line of it
 _READ: Final = 24  # … or the most of it: those with most of its neighbours; 12: pieces of diffs of Linux -.03
 
@@ -28,7 +28,8 @@ def chunks_with_row(reader: Reader, resolved: ResolvedFilters, counted: RowCount
     costs = [len(row) * min(map(counted.of_word, row)) for row in rows]
     matches: list[str] = []
     left = ROWS_READ
-    for cost, row in sorted(zip(costs, rows, strict=True), key=lambda pair: pair[0])[:_LOOKED_UP]:
+    known = [pair for pair in zip(costs, rows, strict=True) if pair[0]]  # a word that is nowhere is a value
+    for cost, row in sorted(known, key=lambda pair: pair[0])[:_LOOKED_UP]:
         left -= cost
         if left >= 0:
             matches.append(phrase(row))
