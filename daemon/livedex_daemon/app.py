@@ -144,6 +144,7 @@ class App:
         self._embedding = readers.semantics = self._vectors(roots, power)
         self._lanes = self._made_lanes(conversions, power)
         self._exchange = ExchangeThread(locations.exchange_db, self._config)
+        self._knowledge = KnowledgeThread(locations.knowledge_db, self._config, self._plugins)
         self._standing = self._standing_messages(roots, store_health)
         # Upkeep
         upkeep = RowUpkeep(self._forgotten, PendingRows(store, backlog, roots, worker.files, conversions))
@@ -160,14 +161,13 @@ class App:
         self._restart = Restart(self._is_idle, self._ending.begin, lambda: pool.other_version)
         self._reports = SupervisorReports(worker, backlog.pending)
         self._tasks = self._supervised_tasks()
-        parts = self._all_parts()
+        stuck = StuckCheck(backlog, worker.files, pool, latency)
         self._health = Health(DaemonState(
             index, roots, worker, pool, self._socket_guard, self._config, self._crashes, self._forgotten,
-            self._freshness, latency, watching, parts, StuckCheck(backlog, worker.files, pool, latency), self._restart,
-            self._plugins, self._embedding, self._backend, self._lanes, self._standing, self._exchange,
+            self._freshness, latency, watching, self._all_parts(), stuck, self._restart, self._plugins, self._embedding,
+            self._backend, self._lanes, self._standing, self._exchange, self._knowledge,
         ))  # fmt: skip
         self._reads = FreshReads(index, self._freshness, roots, priority, worker, self._backend)
-        self._knowledge = KnowledgeThread(self._locations.knowledge_db, self._config, self._plugins)
         methods = self._methods(steps, roots, store_health)
         self._server = Server(answered_by_one_table(methods, roots), limits=descriptors.raised_limits())
 
@@ -247,6 +247,7 @@ class App:
             "status_line": reports.follow_status,
             "log": logs.keep_trying,
             "exchange": self._exchange.keep_checking,
+            "knowledge": self._knowledge.keep_checking,
         }
         return [SupervisedTask(name, run) for name, run in runs.items()]
 

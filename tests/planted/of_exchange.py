@@ -222,7 +222,7 @@ DEFECTS = (
     Defect(
         "unreadable-folder-is-absence",
         "the exchange is well although no call can reach its file",
-        "livedex_daemon/answer/exchange_thread.py",
+        "livedex_daemon/precious/file_fault.py",
         (("            if state[0] is None and _is_gone(self._path):", "            if state[0] is None:"),),
         "tests/daemon/answer/test_exchange_thread.py::test_a_folder_that_cannot_be_entered_is_a_fault",
     ),
@@ -268,14 +268,14 @@ DEFECTS = (
     Defect(
         "damage-forgotten-by-the-next-call",
         "a call that does not touch the damage of a file of messages takes the warning away",
-        "livedex_daemon/answer/exchange_thread.py",
+        "livedex_daemon/precious/file_fault.py",
         (("(self._damaged is None or self._damaged != file_stamp(self._path))", "True"),),
         "tests/daemon/answer/test_exchange_thread.py::test_damage_that_not_every_look_touches_stays_a_fault",
     ),
     Defect(
         "dead-letters-seen-when-the-log-is-copied",
         "the status tells of messages that no worker finished only after many others",
-        "livedex_daemon/answer/exchange_thread.py",
+        "livedex_daemon/precious/file_fault.py",
         (('file_stamp(f"{self._path}-wal")', "file_stamp(self._path)"),),
         "tests/system/test_exchange.py::test_dead_letters_are_said_until_they_are_handled",
     ),
@@ -306,8 +306,8 @@ DEFECTS = (
         "livedex_daemon/answer/exchange_thread.py",
         (
             (
-                "            self._run(Exchange.check_writable, called_at)",
-                "            self._run(Exchange.stats, called_at)",
+                "lambda: self._run(Exchange.check_writable, called_at)",
+                "lambda: self._run(Exchange.stats, called_at)",
             ),
         ),
         "tests/daemon/answer/test_exchange_thread.py::test_a_fault_of_writing_stays_until_writing_is_possible",

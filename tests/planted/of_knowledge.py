@@ -24,6 +24,13 @@ DEFECTS: tuple[Defect, ...] = (
         f"{STORE}::test_the_words_of_a_deleted_entry_are_gone",
     ),
     Defect(
+        "memory-looked-at-by-calls-alone",
+        "the status is green while agent memory is damaged and nobody calls",
+        "livedex_daemon/app.py",
+        (('            "knowledge": self._knowledge.keep_checking,\n', ""),),
+        "tests/system/test_knowledge.py::test_a_damaged_memory_is_named_though_nobody_calls",
+    ),
+    Defect(
         "search-waits-for-memory",
         "a store of agent memory that does not answer takes all the time of a search of files",
         "livedex_daemon/answer/memory_search.py",

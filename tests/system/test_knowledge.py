@@ -114,6 +114,37 @@ def test_a_damaged_memory_hinders_nothing_else(home: Home, start_daemon: Callabl
     assert path.read_bytes() == b"not a database" * 100
 
 
+def test_a_damaged_memory_is_named_though_nobody_calls(home: Home, start_daemon: Callable[..., Daemon]) -> None:
+    daemon, path, kept = start_daemon(), home.data / "knowledge.db", home.data / "kept.db"
+    with daemon.client() as client:
+        client.knowledge_add(content="text")
+    daemon.stop()
+    path.rename(kept)
+    path.write_bytes(b"not a database" * 100)
+    with daemon.start().client() as client:
+        wait_until(lambda: client.status()["state"] == "degraded", what="the damage")
+        (warned,) = client.status()["warnings"]
+        assert warned["code"] == "knowledge_unavailable"
+        assert str(path) in warned["message"] and "backup" in warned["remedy"]
+        (found,) = client.search(query="text", knowledge=True)["warnings"]
+        assert found == warned
+        kept.rename(path)
+        wait_until(lambda: client.status()["state"] == "ready", what="the restored file")
+        assert client.knowledge_search(query="text")["entries"]
+
+
+def test_a_folder_in_the_place_of_memory_is_named_until_it_is_away(client: Client, home: Home) -> None:
+    path = home.data / "knowledge.db"
+    path.mkdir()
+    with pytest.raises(Unavailable, match="not a regular file"):
+        client.knowledge_add(content="text")
+    status = client.status()
+    assert (status["state"], [each["code"] for each in status["warnings"]]) == ("degraded", ["knowledge_unavailable"])
+    path.rmdir()
+    wait_until(lambda: client.status()["warnings"] == [], what="the end of the warning")
+    assert client.knowledge_add(content="text")["created"]
+
+
 def test_the_command(home: Home, daemon: Daemon) -> None:
     def run(*words: str, stdin: str | None = None, code: int = 0) -> str:
         done = home.run("knowledge", *words, stdin=stdin or "")

@@ -7,10 +7,8 @@ process has written to it, and when a lease ends. A file that cannot be used has
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import suppress
 from typing import Final, TypeVar
 
@@ -18,14 +16,12 @@ from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.exchange.dead_letters import DeadLetters
 from livedex_daemon.exchange.exchange_store import Exchange
 from livedex_daemon.exchange.log_watch import RECHECK_S, LogWatch
-from livedex_daemon.precious.precious_database import BUSY_S, DatabaseDamaged, DatabaseUnusable
-from livedex_daemon.process import tick
+from livedex_daemon.precious.file_fault import FileFault
+from livedex_daemon.precious.precious_database import BUSY_S, LOOK_S, DatabaseUnusable
 from livedex_ipc.errors import Unavailable
-from livedex_ipc.file_stamp import Stamp, file_stamp
 from livedex_ipc.lasting_threads import LastingThreads
 
 TIDY_EVERY_S: Final = 600.0
-LOOK_S: Final = 0.5  # for a lock, in a look that nobody asked for: others wait behind it
 
 T = TypeVar("T")
 
@@ -33,8 +29,6 @@ T = TypeVar("T")
 class ExchangeThread:
     """Opens the file at the first call. For the event loop's thread.
 
-    ``fault``: why the file cannot be used, None if it can. It stays until the file could be written again, and that of
-    a damaged file until it is restored or moved away: some calls do not touch the damage.
     ``dead_letters``: as of the last look at the file.
     """
 
@@ -44,9 +38,7 @@ class ExchangeThread:
         self._thread = LastingThreads(1, "exchange")
         self._exchange: Exchange | None = None  # for that thread alone
         self._tidied_at = 0.0
-        self._checking: Future[object] | None = None
-        self._damaged: Stamp = None  # of the file in which damage was found
-        self.fault: DatabaseUnusable | None = None
+        self._fault = FileFault(path)
         self.dead_letters: list[DeadLetters] = []
         self.waiters = Waiters(path)
 
@@ -54,16 +46,16 @@ class ExchangeThread:
         """Return the result of ``action``, and raise what it raises. Also raises DatabaseUnusable."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, action, time.monotonic())
 
+    @property
+    def fault(self) -> DatabaseUnusable | None:
+        """Why the file cannot be used, None if it can."""
+        return self._fault.found
+
     def _run(self, action: Callable[[Exchange], T], called_at: float | None = None) -> T:
-        try:
+        with self._fault.noted():
             exchange = self._opened()
             exchange.wait_from(called_at)
             return action(exchange)
-        except DatabaseUnusable as error:
-            self.fault = type(error)(error.message, error.data)  # the error itself keeps the call, and its message
-            if isinstance(error, DatabaseDamaged):
-                self._damaged = file_stamp(self._path)
-            raise
 
     def _opened(self) -> Exchange:
         if self._exchange is None:
@@ -73,24 +65,15 @@ class ExchangeThread:
 
     async def keep_checking(self) -> None:
         """Read a little of the file at the tick after it changed: nobody may call while it is lost."""
-        checked: tuple[Stamp, Stamp] | None = None
-        while True:
-            await tick.tick()
-            state = file_stamp(self._path), file_stamp(f"{self._path}-wal")
-            if state[0] is None and _is_gone(self._path):
-                self.fault = self._damaged = None
-                self.dead_letters = []
-            elif (state != checked or self.fault is not None) and (self._checking is None or self._checking.done()):
-                with suppress(Unavailable):  # without a thread, later
-                    self._checking = self._thread.submit(self._look)
-                    checked = state
+        await self._fault.keep_looking(lambda: self._thread.submit(self._look), lambda: self._note([]))
 
     def _look(self) -> None:
         called_at = time.monotonic() - BUSY_S + LOOK_S
-        self.dead_letters = self._run(Exchange.dead_letters, called_at)
-        if self.fault is not None and (self._damaged is None or self._damaged != file_stamp(self._path)):
-            self._run(Exchange.check_writable, called_at)  # a file that can be read may be locked, or its disk full
-            self.fault = self._damaged = None
+        self._note(self._run(Exchange.dead_letters, called_at))
+        self._fault.clear_if(lambda: self._run(Exchange.check_writable, called_at))
+
+    def _note(self, dead_letters: list[DeadLetters]) -> None:
+        self.dead_letters = dead_letters
 
     def tidy(self) -> None:
         """Remove what is old, now and then, after what is under way."""
@@ -110,17 +93,6 @@ class ExchangeThread:
     def _close(self) -> None:
         if self._exchange is not None:
             self._exchange.close()
-
-
-def _is_gone(path: str) -> bool:
-    """Whether nothing is there. A folder that cannot be entered, or a share that is lost, says nothing about it."""
-    try:
-        os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        pass
-    return False
 
 
 class Waiters:

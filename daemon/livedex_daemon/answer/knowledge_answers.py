@@ -1,11 +1,13 @@
 """Answer the methods of agent memory, on a thread of their own.
 
-Invariant: an entry is acknowledged once it is on the disk, and a store that fails hinders nothing else.
+Invariant: an entry is acknowledged once it is on the disk, and a store that fails hinders nothing else. A file that
+cannot be used has a ``fault``, also if nobody calls.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -19,6 +21,8 @@ from livedex_daemon.knowledge.agent_memory import AgentMemory, NewEntry
 from livedex_daemon.knowledge.knowledge_store import KnowledgeStore
 from livedex_daemon.knowledge.plugin_memory import PluginMemory
 from livedex_daemon.plugin_host.plugin_host import PluginHost
+from livedex_daemon.precious.file_fault import FileFault
+from livedex_daemon.precious.precious_database import BUSY_S, LOOK_S, DatabaseUnusable
 from livedex_indexing.plugins import KNOWLEDGE_STORE, PluginUnavailable
 from livedex_indexing.search.meaning import EMBED_S
 from livedex_ipc.errors import InvalidParams, Unavailable
@@ -58,10 +62,20 @@ class KnowledgeThread:
         self._plugins = plugins
         self._thread = LastingThreads(1, "knowledge")
         self._opened: _Opened | None = None  # for that thread alone
+        self._fault = FileFault(path)
+
+    @property
+    def fault(self) -> DatabaseUnusable | None:
+        """Why the built-in store cannot use its file, None if it can."""
+        return self._fault.found
 
     async def run(self, action: Callable[[AgentMemory], T]) -> T:
         """Return the result of ``action``."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, action)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, action, time.monotonic())
+
+    async def keep_checking(self) -> None:
+        """Read a little of the file at the tick after it changed: nobody may call while it is lost."""
+        await self._fault.keep_looking(lambda: self._thread.submit(self._look))
 
     def close(self) -> None:
         """Close the store after the call that is under way, which may hang: nobody waits for it here."""
@@ -69,8 +83,26 @@ class KnowledgeThread:
             self._thread.submit(self._close)
         self._thread.shutdown()
 
-    def _run(self, action: Callable[[AgentMemory], T]) -> T:
-        return action(self._memory())
+    def _run(self, action: Callable[[AgentMemory], T], called_at: float) -> T:
+        with self._fault.noted():
+            memory = self._memory()
+            if isinstance(memory, KnowledgeStore):
+                memory.wait_from(called_at)
+            return action(memory)
+
+    def _look(self) -> None:
+        if self._current.config.knowledge.backend and not self._is_built_in():
+            self._fault.clear()  # nobody uses the file
+            return
+        with self._fault.noted():
+            memory = self._memory()
+            if isinstance(memory, KnowledgeStore):
+                memory.wait_from(time.monotonic() - BUSY_S + LOOK_S)
+                memory.check_readable()
+                self._fault.clear_if(memory.check_writable)
+
+    def _is_built_in(self) -> bool:
+        return self._opened is not None and isinstance(self._opened.memory, KnowledgeStore)
 
     def _memory(self) -> AgentMemory:
         wanted = (self._current.config.knowledge.backend, self._plugins.generation)

@@ -39,7 +39,7 @@ class MemorySearch:
         if params["offset"]:
             return {"knowledge": []}, []
         seconds = (timing.due - timing.began) * _SHARE
-        mode = "keyword" if params["mode"] in LINE_MODES else params["mode"]
+        remedy, mode = _REMEDY, "keyword" if params["mode"] in LINE_MODES else params["mode"]
         wanted, patience = MemoryRequest(query, limit, domains, mode), min(EMBED_S, seconds / 2)
         search = self._memory.run(lambda store: searched(store, wanted, self._semantics, patience))
         try:
@@ -48,5 +48,5 @@ class MemorySearch:
         except TimeoutError:
             reason = f"agent memory did not answer within {seconds:.1f} s"
         except Unavailable as fault:
-            reason = str(fault)
-        return {"knowledge": []}, [warning("knowledge_unavailable", reason, _REMEDY)]
+            reason, remedy = str(fault), str((fault.data or {}).get("remedy", _REMEDY))
+        return {"knowledge": []}, [warning("knowledge_unavailable", reason, remedy)]

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from livedex_daemon.answer.exchange_thread import ExchangeThread
 from livedex_daemon.answer.freshness import Freshness
+from livedex_daemon.answer.knowledge_answers import KnowledgeThread
 from livedex_daemon.answer.plugin_methods import plugin_warnings
 from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.backend.backend_switch import BackendSwitch
@@ -70,6 +71,7 @@ class DaemonState(NamedTuple):
     lanes: Sequence[Lane]
     standing: StandingMessages
     exchange: ExchangeThread
+    memory: KnowledgeThread
 
 
 def _root_warnings(root: Root) -> Warnings:
@@ -220,6 +222,11 @@ def _lost_exchange(state: DaemonState) -> Warnings:
     return [] if fault is None else [warning("exchange_unavailable", fault.message, fault.remedy)]
 
 
+def _lost_memory(state: DaemonState) -> Warnings:
+    fault = state.memory.fault
+    return [] if fault is None else [warning("knowledge_unavailable", fault.message, fault.remedy)]
+
+
 def dead_letter_warnings(found: Sequence[DeadLetters]) -> Warnings:
     return [warning("dead_letters", *described(found))] if found else []
 
@@ -320,6 +327,7 @@ CHECKS: Final[tuple[Callable[[DaemonState], Warnings], ...]] = (  # in the order
     _no_parse_worker,
     _standing_waits,
     _lost_exchange,
+    _lost_memory,
     _lost_socket,
     _refused_config,
     _restart_needed,

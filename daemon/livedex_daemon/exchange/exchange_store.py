@@ -75,8 +75,7 @@ class Exchange:
 
     def check_writable(self) -> None:
         """Write what the file says already. Raises DatabaseUnusable."""
-        with self._database.transaction(durable=True) as db:
-            db.pragma("user_version", SCHEMA.version)
+        self._database.check_writable()
 
     def publish(self, params: ExchangePublishParams) -> PublishResult:
         """Raises InvalidParams, NotFound (the parent) or Unavailable (the topic is full)."""

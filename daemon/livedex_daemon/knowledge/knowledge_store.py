@@ -48,8 +48,21 @@ class KnowledgeStore:
     def __init__(self, path: str) -> None:
         self._database = PreciousDatabase(path, SCHEMA)
 
+    def wait_from(self, moment: float | None) -> None:
+        """Count what the next calls wait for a lock from this moment on; None: from each call."""
+        self._database.waits_from = moment
+
     def close(self) -> None:
         self._database.close()
+
+    def check_readable(self) -> None:
+        """Read a little. Raises DatabaseUnusable."""
+        with self._database.reading() as db:
+            first_row(db, "SELECT content FROM entries ORDER BY id DESC LIMIT 1")
+
+    def check_writable(self) -> None:
+        """Write what the file says already. Raises DatabaseUnusable."""
+        self._database.check_writable()
 
     def add(self, entry: NewEntry) -> tuple[int, bool]:
         """Return the id of the entry and True, or that of the same content in the domain and False."""

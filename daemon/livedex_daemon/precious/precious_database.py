@@ -22,6 +22,7 @@ from livedex_indexing.store.database import immediate
 from livedex_ipc.errors import Unavailable
 
 BUSY_S: Final = 10.0  # a process that was stopped in the middle of a transaction keeps all others waiting
+LOOK_S: Final = 0.5  # for a lock, in a look that nobody asked for: others wait behind it
 _FIRST_TRIES: Final = 4
 _FIRST_PAUSES_S: Final = (0.0005, 0.002)
 _PAUSES_S: Final = (0.005, 0.04)
@@ -143,6 +144,11 @@ class PreciousDatabase:
             finally:
                 if self._db.in_transaction:
                     self._db.execute("COMMIT")
+
+    def check_writable(self) -> None:
+        """Write what the file says already. Raises DatabaseUnusable."""
+        with self.transaction(durable=True) as db:
+            db.pragma("user_version", self._schema.version)
 
     def bytes_on_disk(self) -> int:
         total = 0

@@ -138,6 +138,24 @@ def test_a_folder_that_cannot_be_entered_is_a_fault(tmp_path: Path, monkeypatch:
     thread.close()
 
 
+def test_a_link_that_leads_nowhere_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tick, "EVERY_S", 0.05)
+    thread = opened(tmp_path / "exchange.db")
+
+    async def history() -> None:
+        checking = asyncio.create_task(thread.keep_checking())
+        (tmp_path / "exchange.db").symlink_to("nowhere")
+        with pytest.raises(DatabaseUnusable):
+            await thread.run(publish)
+        for _ in range(5):
+            await tick.tick()
+            assert isinstance(thread.fault, DatabaseUnusable)
+        checking.cancel()
+
+    asyncio.run(history())
+    thread.close()
+
+
 def test_who_waits_for_others_has_waited_for_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many who publish at the same time, the last one waits for a lock as long as the first one."""
     monkeypatch.setattr(precious_database, "BUSY_S", 0.4)

@@ -17,6 +17,7 @@ from helpers.fakes import FakePool, FakeWatcher, FakeWatching, FakeWorker, onlin
 from helpers.store_rig import Rig
 from livedex_daemon.answer.exchange_thread import ExchangeThread
 from livedex_daemon.answer.freshness import Freshness
+from livedex_daemon.answer.knowledge_answers import KnowledgeThread
 from livedex_daemon.answer.status_checks import DaemonState
 from livedex_daemon.answer.status_report import Health
 from livedex_daemon.answer.stuck_check import StuckCheck
@@ -87,6 +88,14 @@ class FakeExchange:
         return cast("ExchangeThread", self)
 
 
+class FakeMemory:
+    fault: DatabaseUnusable | None = None
+
+    @property
+    def real(self) -> KnowledgeThread:
+        return cast("KnowledgeThread", self)
+
+
 class FakeStanding:
     def __init__(self) -> None:
         self.found: list[tuple[str, str]] = []
@@ -133,13 +142,14 @@ class World:
         self.restart = Restart(lambda: False, lambda: None, lambda: False, [])
         self.watcher, self.part, self.stuck = FakeWatcher(), Part(), FakeStuckCheck()
         self.lane, self.standing, self.exchange = FakeLane(), FakeStanding(), FakeExchange()
+        self.memory = FakeMemory()
         self.health = Health(
             DaemonState(
                 index, roots, worker, pool, guard, self.config, self.crashes, self.forgotten, freshness,
                 CommitLatency(), FakeWatching(self.watcher).real, (self.part,), self.stuck.real, self.restart,
                 PluginHost({}), FakeEmbedding().real,
                 BackendSwitch(PluginHost({}), Origin(readers, roots, str, lambda: None), str(folder / "mark")),
-                (self.lane.real,), self.standing.real, self.exchange.real,
+                (self.lane.real,), self.standing.real, self.exchange.real, self.memory.real,
             )
         )  # fmt: skip
 
@@ -197,6 +207,7 @@ CASES: dict[str, Callable[[World], object]] = {
     "parse_worker": break_parsing,
     "standing_waits": lambda world: world.standing.found.append(("alpha", "the topic is full")),
     "exchange_unavailable": lambda world: setattr(world.exchange, "fault", DatabaseDamaged("it is damaged")),
+    "knowledge_unavailable": lambda world: setattr(world.memory, "fault", DatabaseDamaged("it is damaged")),
     "index_rebuilding": lambda world: setattr(world.store_health, "rebuilding", True),
 }
 
