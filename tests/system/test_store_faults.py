@@ -265,7 +265,7 @@ def test_a_folder_in_the_place_of_the_index_is_kept(indexed: Client, home: Home,
 def test_a_start_that_cannot_replace_the_index_says_so(indexed: Client, home: Home, daemon: Daemon) -> None:
     daemon.stop()
     delete(home.data / "index.db")
-    (home.data / "index.db-wal").mkdir()
+    (home.data / "index.db-journal").mkdir()
     done = home.run("status")
     assert done.returncode == 4, done
     assert "index.db" in done.stderr

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from shlex import quote
 from typing import Final, NamedTuple
 
+import apsw
+
 from livedex_daemon.answer.exchange_thread import ExchangeThread
 from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.knowledge_answers import KnowledgeThread
@@ -41,6 +43,7 @@ from livedex_indexing.disk.mounts import mount_point
 from livedex_indexing.hits.answer_json import warning
 from livedex_indexing.path_text import display_path
 from livedex_indexing.store.forgotten_files import ForgottenFiles
+from livedex_indexing.store.index_store import IndexUnwritable
 from livedex_ipc.wire_results import AnswerWarning
 
 Warnings = list[AnswerWarning]
@@ -116,10 +119,11 @@ def _unwatched(root: Root) -> Warnings:
     return found
 
 
-def _store_warning(error: str, db_path: str) -> AnswerWarning:
-    if error == "FullError":
+def _store_warning(fault: IndexUnwritable, db_path: str) -> AnswerWarning:
+    error = fault.__cause__
+    if isinstance(error, apsw.FullError):
         return warning("disk_full", f"the disk of {db_path} is full: indexing waits", "free some space on it")
-    if error == "BusyError":
+    if isinstance(error, apsw.BusyError):
         return warning(
             "store_busy",
             f"another program has locked {db_path}: indexing waits",
@@ -127,7 +131,7 @@ def _store_warning(error: str, db_path: str) -> AnswerWarning:
         )
     return warning(
         "backend_unavailable",
-        f"livedex cannot write {db_path} ({error}): indexing waits",
+        f"livedex cannot write {db_path} ({error or fault}): indexing waits",
         "check that its disk works and is writable",
     )
 
@@ -138,7 +142,7 @@ def root_warnings(state: DaemonState) -> Warnings:
 
 def _unwritable_store(state: DaemonState) -> Warnings:
     fault = state.index_file.health.fault
-    return [_store_warning(type(fault.__cause__).__name__, state.index_file.store.path)] if fault is not None else []
+    return [_store_warning(fault, state.index_file.store.path)] if fault is not None else []
 
 
 def _dead_worker(state: DaemonState) -> Warnings:

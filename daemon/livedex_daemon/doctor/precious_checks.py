@@ -16,6 +16,7 @@ from livedex_daemon.exchange import exchange_store
 from livedex_daemon.exchange.dead_letters import dead_letters, described
 from livedex_daemon.knowledge import knowledge_store
 from livedex_daemon.precious.file_check import fault_of
+from livedex_daemon.precious.precious_database import DatabaseObstructed, obstacle_of
 from livedex_daemon.process.locations import locate
 from livedex_daemon.process.unchanged_database import open_unchanged
 
@@ -27,6 +28,11 @@ def precious() -> Iterator[Check]:
         ("memory", places.knowledge_db, knowledge_store.SCHEMA),
     ):
         if os.path.lexists(path):
+            obstacle = obstacle_of(path)
+            if obstacle is not None:
+                message = f"{path} cannot be used: {obstacle} is not a regular file"
+                yield failed(name, message, DatabaseObstructed.remedy)
+                continue
             fault = fault_of(path, schema)
             fix = "restore it from a backup, or move it away: a new one begins empty; or use the livedex that wrote it"
             if fault is not None:

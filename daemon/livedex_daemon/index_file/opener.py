@@ -8,6 +8,7 @@ forgotten. A folder in the place of one of these files is not an index: it is re
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import logging
 import os
@@ -102,7 +103,9 @@ class HomeLock:
                 {"pid": int(pid) if pid.isdigit() else None},
             ) from None
         except OSError as error:
-            remedy = remedy_for(error, "make its folder writable, or set LIVEDEX_HOME to another one")
+            displaced = error.errno in (errno.EISDIR, errno.ELOOP)
+            usual = "move it away" if displaced else "make its folder writable, or set LIVEDEX_HOME to another one"
+            remedy = remedy_for(error, usual)
             raise Unavailable(f"{path} cannot be locked: {error.strerror}; {remedy}", {"path": path}) from error
         with contextlib.suppress(OSError):  # on a full disk the pid is not known; the lock holds
             os.ftruncate(self.descriptor, 0)

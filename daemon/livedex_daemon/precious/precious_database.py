@@ -66,6 +66,12 @@ class DatabaseDisplaced(DatabaseUnusable):
     remedy = "put the file itself there, or move away what is there: a new one begins empty"
 
 
+class DatabaseObstructed(DatabaseUnusable):
+    """A folder, a link or anything else is in the place of the file's log, or of the index of that."""
+
+    remedy = "move away what is there, and keep the file itself"
+
+
 class DatabaseDamaged(DatabaseUnusable):
     """What the file contains makes no sense."""
 
@@ -161,6 +167,9 @@ class PreciousDatabase:
         _create(self._path)
         if not stat.S_ISREG(os.lstat(self._path).st_mode):
             raise self._unusable("it is not a regular file", DatabaseDisplaced)
+        obstacle = obstacle_of(self._path)
+        if obstacle is not None:
+            raise self._unusable(f"{obstacle} is not a regular file", DatabaseObstructed)
         with suppress(PermissionError):
             Path(self._path).chmod(0o600)
         # Noted before it is opened: what is put in its place from now on is another file.
@@ -259,6 +268,15 @@ def _identity(path: str) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
+
+
+def obstacle_of(path: str) -> str | None:
+    """Return what is in the place of the file's log, or of the index of that, and is no file; None if nothing is."""
+    for suffix in _FILES[1:]:
+        with suppress(FileNotFoundError):
+            if not stat.S_ISREG(os.lstat(path + suffix).st_mode):
+                return path + suffix
+    return None
 
 
 def rows(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:

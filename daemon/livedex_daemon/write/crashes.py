@@ -105,7 +105,7 @@ class Crashes:
     def _read_starts(self) -> list[Start]:
         """Return each start since the last normal stop, with the files that were being read when that run ended."""
         try:
-            with open(self._starts_path, encoding="ascii") as file:
+            with open(self._starts_path, encoding="ascii", opener=_at_once) as file:
                 records = json.load(file)
             return [(float(at), frozenset(bytes.fromhex(path) for path in files)) for at, files in records]
         except (OSError, ValueError, TypeError):
@@ -118,6 +118,11 @@ class Crashes:
             with open(handle, "w", encoding="ascii") as file:
                 json.dump([(at, sorted(path.hex() for path in files)) for at, files in starts], file)
             os.replace(temporary, self._starts_path)
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open a file, or a FIFO in its place without waiting for someone who writes."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def _opened(path: str) -> tuple[int, bytes]:

@@ -171,8 +171,10 @@ def _make_private(path: str) -> None:
         pass
     except OSError as error:
         raise IndexUnwritable(f"the index {path} cannot be made: {error.strerror}", {"path": path}) from error
-    if not stat.S_ISREG(os.lstat(path).st_mode):
-        raise _not_a_file(path)
+    for place in (path, f"{path}-wal", f"{path}-shm"):
+        with suppress(FileNotFoundError):
+            if not stat.S_ISREG(os.lstat(place).st_mode):
+                raise _not_a_file(place)
     with suppress(PermissionError):  # another user's file: opening it says so better
         Path(path).chmod(0o600)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+import apsw
 import pytest
 
 from helpers.fakes import FakePool, FakeWatcher, FakeWatching, FakeWorker, online_root
@@ -227,6 +228,14 @@ def test_parsing_that_nobody_waits_for_is_no_fault(world: World) -> None:
 def test_a_turn_that_fails_is_a_worker_that_does_nothing(world: World) -> None:
     world.worker.turn_fault = "KeyError"
     assert world.codes() == ["worker_dead"]
+
+
+def test_what_the_system_says_of_a_store_that_cannot_be_written_is_said(world: World) -> None:
+    fault = IndexUnwritable("no")
+    fault.__cause__ = apsw.ReadOnlyError("attempt to write a readonly database")
+    world.store_health.failed(fault)
+    (found,) = world.health.warnings()
+    assert "(attempt to write a readonly database)" in found["message"]
 
 
 def test_a_restart_that_is_needed_is_said_once(world: World) -> None:

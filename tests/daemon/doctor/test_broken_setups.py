@@ -133,6 +133,11 @@ def damage_a_page(setup: Setup) -> None:
         file.write(b"\xa5" * 4096 * 5)
 
 
+def folder_for_the_log(setup: Setup) -> None:
+    Queue(setup.home.data / "exchange.db").close()
+    setup.data_folder("exchange.db-wal")
+
+
 def dead_letter(setup: Setup) -> None:
     with closing(Queue(setup.home.data / "exchange.db", max_attempts=1)) as queue:
         queue.publish("work", "poison")
@@ -195,6 +200,7 @@ BROKEN = (
     Broken(
         "a folder in the place of the messages", lambda s: s.data_folder("exchange.db"), "exchange", "failed", "not a"
     ),
+    Broken("a folder in the place of their log", folder_for_the_log, "exchange", "failed", "exchange.db-wal is not a"),
     Broken("a message that no worker finished", dead_letter, "exchange", "warning", "1 message in work.dead"),
     Broken("agent memory of a newer livedex", newer_memory, "memory", "failed", "newer livedex"),
     Broken("a file in the socket's place", lambda s: s.home.socket.touch(), "socket", "failed", "not a socket"),

@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -101,6 +102,23 @@ def test_what_is_no_file_is_refused(tmp_path: Path, make: object) -> None:
     with pytest.raises(DatabaseUnusable, match="not a regular file") as refused:
         Queue(tmp_path / "exchange.db")
     assert "move away what is there" in refused.value.remedy, "its disk has nothing to do with it"
+
+
+@pytest.mark.parametrize("suffix", ["-wal", "-shm"])
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("elsewhere")])
+def test_what_is_no_file_in_the_place_of_the_log_is_named(
+    tmp_path: Path, make: Callable[[Path], object], suffix: str
+) -> None:
+    path = tmp_path / "exchange.db"
+    with closing(Queue(path)) as queue:
+        queue.publish("a", "kept")
+    make(Path(f"{path}{suffix}"))
+    with pytest.raises(DatabaseUnusable, match=f"exchange.db{suffix} is not a regular file") as refused:
+        Queue(path)
+    assert "keep the file itself" in refused.value.remedy
+    Path(f"{path}{suffix}").rename(tmp_path / "away")
+    with closing(Queue(path)) as queue:
+        assert [message["body"] for message in queue.read("a")] == ["kept"]
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal"])

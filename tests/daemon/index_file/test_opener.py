@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,28 @@ def test_folders_are_kept_under_free_names(tmp_path: Path) -> None:
         index.unlink()
     kept = [tmp_path / name for name in ("index.db.aside", "index.db.aside.1", "index.db.aside.2")]
     assert [os.listdir(folder) for folder in kept] == [["inside0"], ["inside1"], ["inside2"]]
+
+
+@pytest.mark.parametrize("suffix", ["-wal", "-shm"])
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("elsewhere")])
+def test_what_is_no_file_in_the_place_of_the_log_is_out_of_the_way(
+    tmp_path: Path, make: Callable[[Path], object], suffix: str
+) -> None:
+    index = tmp_path / "index.db"
+    open_store(str(index))[0].close()
+    make(tmp_path / f"index.db{suffix}")
+    store, renewed = open_store(str(index))
+    with store.transaction():
+        store.keep_root(1, b"/r", 1, 1, None)
+    assert renewed and [root.path for root in store.roots()] == [b"/r"]
+    store.close()
+    assert (tmp_path / "index.db.aside").is_dir() == (make is Path.mkdir), "a folder is kept"
+
+
+def test_what_is_no_lock_file_is_to_be_moved_away(tmp_path: Path) -> None:
+    (tmp_path / "daemon.lock").mkdir()
+    with pytest.raises(Unavailable, match="move it away"):
+        HomeLock(str(tmp_path / "daemon.lock"))
 
 
 def test_a_folder_in_the_place_of_the_damaged_copy_is_kept(tmp_path: Path) -> None:
