@@ -163,6 +163,18 @@ DEFECTS = (
         "tests/indexing/store/test_store_opening.py::test_an_index_of_a_newer_schema_is_refused_byte_for_byte",
     ),
     Defect(
+        "log-hides-a-cut",
+        "an index that was cut short is not noticed while its log has pages",
+        "livedex_indexing/store/file_guard.py",
+        (
+            (
+                'missing - _pages_in_log(f"{self._path}-wal", folded, in_log, page_bytes) else',
+                "in_log == folded else",
+            ),
+        ),
+        "tests/indexing/store/test_page_checksums.py::test_a_file_cut_short_is_noticed_while_its_log_has_pages",
+    ),
+    Defect(
         "lost-index-unnoticed",
         "an index file that was deleted or replaced under the daemon is written to as if it were there",
         "livedex_indexing/store/index_store.py",

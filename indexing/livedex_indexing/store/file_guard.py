@@ -17,6 +17,9 @@ Identity = tuple[int, int]
 
 _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
+_LOG_HEADER_BYTES: Final = 32
+_FRAME_HEADER_BYTES: Final = 24  # begins with the number of the page that follows
+_LOCKED_FROM: Final = 1 << 30  # the page with this byte is never written: SQLite locks parts of it
 _COMPANIONS: Final = ("-wal", "-shm")  # created at first use, kept while a connection is open
 
 
@@ -56,11 +59,27 @@ class FileGuard:
             struct.unpack_from(">I", header, 92)[0],
         )
         # SQLite's rule: the page count is valid only if it was written together with the change counter.
-        if changes != pages_at or os.stat(self._path).st_size >= pages * (page_bytes if page_bytes > 1 else 65536):
+        page_bytes = page_bytes if page_bytes > 1 else 65536
+        present = os.stat(self._path).st_size // page_bytes
+        if changes != pages_at or present >= pages:
             return None
         # While a reader delays part of the log, the first page already counts pages that are still in the log.
         in_log, folded = self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
-        return "truncated" if in_log == folded else None
+        missing = set(range(present + 1, pages + 1)) - {_LOCKED_FROM // page_bytes + 1}
+        return "truncated" if missing - _pages_in_log(f"{self._path}-wal", folded, in_log, page_bytes) else None
+
+
+def _pages_in_log(path: str, first: int, end: int, page_bytes: int) -> set[int]:
+    """Return the numbers of the pages in some frames of a write-ahead log.
+
+    It may be opened: SQLite locks bytes of the file and of the log's index, not of the log.
+    """
+    with open(path, "rb") as log:
+        found = set()
+        for frame in range(first, end):
+            log.seek(_LOG_HEADER_BYTES + frame * (_FRAME_HEADER_BYTES + page_bytes))
+            found.add(int.from_bytes(log.read(4), "big"))
+        return found
 
 
 def _identity(path: str) -> Identity | None:

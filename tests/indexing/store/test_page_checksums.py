@@ -118,3 +118,15 @@ def test_a_file_to_which_a_reader_holds_up_pages_is_neither_truncated_nor_damage
         assert store.replaced_or_lost() is None
         os.truncate(path, os.path.getsize(path) // 2)
         assert store.replaced_or_lost() == "truncated"
+
+
+def test_a_file_cut_short_is_noticed_while_its_log_has_pages(tmp_path: Path) -> None:
+    path = str(tmp_path / "index.db")
+    with closing(Store.open(path)) as store:
+        for number in range(100):
+            store.put_root(b"/root%d" % number * 40, 1, 1)
+        assert store.checkpoint()
+        store.put_root(b"/r", 1, 1)
+        assert store.replaced_or_lost() is None
+        os.truncate(path, os.path.getsize(path) // 2)
+        assert store.replaced_or_lost() == "truncated"
