@@ -79,19 +79,21 @@ _BASH = r"""# bash completion of livedex: eval "$(livedex completion bash)"
 _livedex_offer() {
     local word
     for word in "$@"; do
-        [[ $word == "$cur"* ]] && COMPREPLY+=("$word")
+        [[ $word == "$cur"* ]] && COMPREPLY+=("$lead$word")
     done
 }
 _livedex_values() {
     local value
     while IFS= read -r value; do
-        [[ $value == "$cur"* ]] && COMPREPLY+=("$(printf '%q' "$value")")
+        [[ $value == "$cur"* ]] && COMPREPLY+=("$lead$(printf '%q' "$value")")
     done < <(env "@VARIABLE@=$1" livedex completion bash 2>/dev/null)
 }
 _livedex() {
-    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} where=livedex ended= i
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} where=livedex ended= lead= i
     COMPREPLY=()
-    if [[ $cur == '=' ]]; then
+    if [[ $cur == --*=* ]]; then  # one word where COMP_WORDBREAKS has no `=`
+        prev=${cur%%=*} cur=${cur#*=} lead=$prev=
+    elif [[ $cur == '=' ]]; then
         cur=
     elif [[ $prev == '=' ]]; then
         prev=${COMP_WORDS[COMP_CWORD-2]}

@@ -84,6 +84,7 @@ def test_the_command_prints_the_script_and_starts_nothing(home: Home, name: str)
         (["livedex", "search", "x", "--mode", ""], ["auto", "keyword", "semantic", "hybrid", "exact", "regex"]),
         (["livedex", "search", "x", "--mode", "=", "k"], ["keyword"]),
         (["livedex", "search", "x", "--mode", "="], ["auto", "keyword", "semantic", "hybrid", "exact", "regex"]),
+        (["livedex", "search", "x", "--mode=k"], ["--mode=keyword"]),
         (["livedex", "search", "--color", ""], ["auto", "always", "never"]),
         (["livedex", "search", "--", "--m"], []),
         (["livedex", "search", "status", "r"], []),
