@@ -328,6 +328,13 @@ DEFECTS = (
         f"{RECONCILE}::test_what_would_end_the_same_way_is_not_read_again",
     ),
     Defect(
+        "child-for-each-edit",
+        "while a file takes its time to be cut, each edit of another waits for the start of a process",
+        "livedex_daemon/write/chunk_pool.py",
+        (('role == "spare" and not queue and not self._is_stuck()', 'role == "spare" and not queue'),),
+        "tests/daemon/write/test_slow_files.py::test_edits_share_a_child_while_a_file_takes_its_time",
+    ),
+    Defect(
         "slow-file-blocks-others",
         "while one file takes its time to be cut, no other is",
         "livedex_daemon/write/chunk_pool.py",

@@ -215,6 +215,8 @@ class Pool:
                 if self._stopping:
                     return None
                 if role == "edits":
+                    if self._is_stuck():
+                        self._more.notify_all()  # the spare thread needs its child no more
                     self._busy_since = None
                 if role == "bulk" and self._slow and self._slow_in is None:
                     work = min(self._slow, key=lambda each: each.times_gave_way)
@@ -230,7 +232,8 @@ class Pool:
                     self._threads.ending()  # under the lock: work that comes now starts another thread
                     return None
                 is_cold = role == "edits" and time.monotonic() - idle_since > WARM_S
-                if not (slot.open and (is_cold or (role == "spare" and not queue))):
+                is_over = role == "spare" and not queue and not self._is_stuck()  # else the next edit needs the child
+                if not (slot.open and (is_cold or is_over)):
                     self._more.wait(1.0 if role == "bulk" else STUCK_S / 4 if queue else 30.0 if slot.open else None)
                     continue
             slot.close()  # without the lock: a child that does not end by itself takes seconds

@@ -55,13 +55,40 @@ def test_a_child_that_does_not_end_holds_up_nothing(
         wait_until((slow / "begun-slow.txt").exists, 60, what="the slow file")
         pool.submit(works(root, "a.txt"), bulk=False)
         assert names_of(pool, 1) == {"a.txt"}
-        assert closing.wait(60), "the spare thread has nothing to do"
         (slow / "slow.txt").touch()
+        assert names_of(pool, 1) == {"slow.txt"}
+        assert closing.wait(60), "the spare thread has nothing to do"
         pool.submit(works(root, "b.txt"), bulk=False)
-        assert names_of(pool, 2) == {"slow.txt", "b.txt"}
+        assert names_of(pool, 1) == {"b.txt"}
         assert not gate.is_set()
     finally:
         gate.set()
+
+
+def test_edits_share_a_child_while_a_file_takes_its_time(
+    make: Callable[..., Pool], root: Root, folder: Path, slow: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine the start of a child takes seconds, and a search waits for it."""
+    children: list[ChunkProcess] = []
+
+    class Counted(ChunkProcess):
+        def __init__(self, *, nice: int = 0, gives_way: Callable[[float], bool] | None = None) -> None:
+            super().__init__(nice=nice, gives_way=gives_way)
+            children.append(self)
+
+    monkeypatch.setattr(worker_slot, "ChunkProcess", Counted)
+    (folder / "slow.txt").write_text("slow\n")
+    pool = make()
+    pool.submit(works(root, "slow.txt"), bulk=False)
+    wait_until((slow / "begun-slow.txt").exists, 60, what="the slow file")
+    for number in range(8):
+        (folder / f"{number}.txt").write_text(f"{number}\n")
+        pool.submit(works(root, f"{number}.txt"), bulk=False)
+        assert names_of(pool, 1) == {f"{number}.txt"}
+    assert len(children) == 2
+    (slow / "slow.txt").touch()
+    assert names_of(pool, 1) == {"slow.txt"}
+    wait_until(lambda: [child.pid is None for child in children] == [False, True], 20, what="the end of the second")
 
 
 def test_two_files_that_take_their_time_hold_up_no_other(
