@@ -185,7 +185,8 @@ def _lost_log(_state: DaemonState) -> Warnings:
     if file is None or file.fault is None:
         return []
     message = f"the log {file.baseFilename} cannot be written ({file.fault}): its lines go to stderr"
-    return [warning("log_unavailable", message, "free some space on its disk, or make its folder writable")]
+    remedy = "free some space on its disk, make its folder writable, or move away what is in its place"
+    return [warning("log_unavailable", message, remedy)]
 
 
 def _no_chunk_worker(state: DaemonState) -> Warnings:

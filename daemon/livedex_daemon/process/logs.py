@@ -106,7 +106,9 @@ class LogFile(logging.handlers.RotatingFileHandler):
                 stream.close()
 
     def _open(self) -> TextIOWrapper:
-        handle = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        # A FIFO would keep the event loop waiting for someone who reads it.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
+        handle = os.open(self.baseFilename, flags, 0o600)
         if stat.S_ISREG(os.fstat(handle).st_mode):  # a link may lead to a device, which is not ours to change
             os.fchmod(handle, 0o600)
         with contextlib.suppress(OSError):  # a plugin may have put anything in its place

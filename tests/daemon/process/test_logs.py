@@ -90,6 +90,11 @@ def test_on_a_full_disk_lines_go_to_stderr(tmp_path: Path) -> None:
     assert numbers(whole) + elsewhere == list(range(400))
 
 
+def test_a_fifo_in_its_place_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "livedex.log")
+    assert write(tmp_path / "livedex.log", 1 << 20, elsewhere=True) == list(range(400))
+
+
 def test_a_folder_that_comes_later(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("a file is in its place")
     stderr = logging.StreamHandler(StringIO())
