@@ -387,12 +387,12 @@ def describe(found: os.stat_result) -> Stat:
     kind = _KINDS.get(modes.S_IFMT(mode), "special")
     mtime_ns, ctime_ns = found.st_mtime_ns, found.st_ctime_ns
     if not (-_SIGNED <= mtime_ns < _SIGNED and -_SIGNED <= ctime_ns < _SIGNED):
-        mtime_ns, ctime_ns = _wrapped(mtime_ns), _wrapped(ctime_ns)
+        mtime_ns, ctime_ns = max(-_SIGNED, min(mtime_ns, _SIGNED - 1)), _wrapped(ctime_ns)
     return Stat(kind, found.st_size, mtime_ns, ctime_ns, found.st_ino, found.st_dev, mode, found.st_nlink)
 
 
 def _wrapped(nanoseconds: int) -> int:
-    """Wrap a time before 1677 or after 2262 into 64 bits of nanoseconds: times are only compared for equality."""
+    """Wrap a time before 1677 or after 2262 into 64 bits of nanoseconds: these are only compared for equality."""
     return (nanoseconds + _SIGNED) % (2 * _SIGNED) - _SIGNED
 
 

@@ -83,6 +83,15 @@ def test_a_stat_describes_the_entry_itself(root: bytes, both_ways: str) -> None:
     assert tree.stat_names(root, b"a/b", [b"f", b"none"]) == {b"f": described}
 
 
+def test_a_time_that_is_too_late_is_the_latest(root: bytes) -> None:
+    """After 2262, of what 64 bits of nanoseconds can say: filters and orders by time compare it."""
+    path = put(root, b"f")
+    before = os.stat(path).st_mtime_ns
+    os.utime(path, ns=(before, before + 300 * 365 * 86_400 * 10**9))
+    found = tree.stat(root, b"f")
+    assert found is not None and before < found.mtime_ns < 1 << 63
+
+
 def test_nothing_is_reached_through_a_link(
     root: bytes, both_ways: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
