@@ -17,6 +17,9 @@ def test_what_can_be_made_again_goes_and_the_rest_is_kept(home: Home, tree: Tree
     home.run("forget", str(tree / "a.txt"))
     home.run("exchange", "publish", "topic", "text")
     (home.path / "data/mine.txt").write_text("not livedex's")
+    (home.path / "data/vectors").mkdir()
+    for derived in ("vectors/0a.vectors.db", "backend.mark", "index.db.damaged"):
+        (home.path / "data" / derived).write_text("")
     before = left(home)
     reported = home.run_json("uninstall", "--dry-run")
     assert (reported["dry_run"], left(home), is_alive(pid)) == (True, before, True)
@@ -32,3 +35,19 @@ def test_what_can_be_made_again_goes_and_the_rest_is_kept(home: Home, tree: Tree
     assert "pipx uninstall livedex" in everything.stdout
     assert home.run("uninstall").stdout.startswith("there was nothing to remove")
     assert (tree / "a.txt").read_text() == "alpha"
+
+
+def test_what_was_put_aside_and_backups_are_kept(home: Home) -> None:
+    """livedex renames a folder in the place of one of its files, which may contain anything."""
+    mine = {
+        "index.db.aside/sub/text",
+        "index.db.aside/text",
+        "knowledge.db/text",
+        "exchange.db.bak",
+        "vectors/mine/text",
+    }
+    for name in mine:
+        (home.path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+        (home.path / "data" / name).write_text("not livedex's")
+    assert home.run("uninstall", "--all").returncode == 0
+    assert left(home) == {f"data/{name}" for name in mine}

@@ -7,6 +7,7 @@ marks of forgotten files, messages, memory) only on request.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,14 @@ from livedex_ipc.errors import Unavailable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_DERIVED = ("index.db", "in-hand", "starts", paths.LOCK_NAME, "cookies")
-_PRECIOUS = ("forgotten.db", "exchange.db", "knowledge.db")
-_LOG = "livedex.log"
+# Names of files, each matched as a whole: `knowledge.db.bak` next to them is somebody's.
+_OF_SQLITE = r"(-wal|-shm|-journal)?"
+_DERIVED = (
+    rf"index\.db(\.aside|\.damaged)?{_OF_SQLITE}|in-hand|(starts|backend\.mark)(\.new)?|{re.escape(paths.LOCK_NAME)}"
+)
+_PRECIOUS = rf"(exchange|knowledge)\.db{_OF_SQLITE}|forgotten\.db(\.copy(\.new)?|(\.damaged)?{_OF_SQLITE})"
+_LOG = r"livedex\.log(\.\d+)?"
+_FOLDERS = r"cookies|vectors|document-[a-z0-9_]{8}"  # the last ones: of documents that were being converted
 
 
 def uninstall(context: Context) -> int:
@@ -86,7 +92,8 @@ def _service_files(context: Context) -> list[str]:
 def _derived() -> Iterator[str]:
     """Yield livedex's own files that can be made again, as far as they are there."""
     yield from _named(paths.data_dir(), _DERIVED)
-    yield from _named(paths.log_dir(), (_LOG,))
+    yield from _own_folders(paths.data_dir())
+    yield from _named(paths.log_dir(), _LOG)
     socket = paths.socket_path()
     yield from (path for path in (socket, socket + ".lock") if os.path.lexists(path))
 
@@ -97,15 +104,30 @@ def _precious() -> Iterator[str]:
         yield paths.config_path()
 
 
-def _named(folder: str, names: tuple[str, ...]) -> Iterator[str]:
-    """Yield the entries of a folder with these names, and those that SQLite and livedex keep with them."""
+def _named(folder: str, names: str) -> Iterator[str]:
+    """Yield what has one of these names in a folder. No folder: livedex puts one aside that is in its files' place."""
+    for entry in _entries(folder):
+        path = os.path.join(folder, entry)
+        if re.fullmatch(names, entry) and not _is_folder(path):
+            yield path
+
+
+def _own_folders(folder: str) -> Iterator[str]:
+    for entry in _entries(folder):
+        path = os.path.join(folder, entry)
+        if re.fullmatch(_FOLDERS, entry) and _is_folder(path):
+            yield path
+
+
+def _entries(folder: str) -> list[str]:
     try:
-        entries = sorted(os.listdir(folder))
+        return sorted(os.listdir(folder))
     except OSError:
-        return
-    for entry in entries:
-        if any(entry == name or entry.startswith((f"{name}-", f"{name}.")) for name in names):
-            yield os.path.join(folder, entry)
+        return []
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)
 
 
 def _folders() -> list[str]:
@@ -117,12 +139,14 @@ def _folders() -> list[str]:
 
 
 def _remove(path: str) -> None:
-    """Remove a file, or a folder of livedex's with files only. Raises Unavailable."""
+    """Remove a file, or the files of a folder of livedex's and then the folder, unless it has folders. Raises
+    Unavailable."""
     try:
-        if os.path.isdir(path) and not os.path.islink(path):
+        if _is_folder(path):
             for entry in os.listdir(path):
-                os.unlink(os.path.join(path, entry))
-            os.rmdir(path)
+                if not _is_folder(os.path.join(path, entry)):
+                    os.unlink(os.path.join(path, entry))
+            _remove_if_empty(path)
         else:
             os.unlink(path)
     except FileNotFoundError:
