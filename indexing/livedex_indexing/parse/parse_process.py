@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -38,6 +39,8 @@ _KEPT: Final = (  # of the environment: nothing that a parser could give away
     "LIVEDEX_LOAD_PLUGINS",
 )  # fmt: skip
 _PREFIX: Final = "document-"
+_PLACE: Final = re.compile(r"document-[a-z0-9_]{8}")  # as tempfile makes it
+_COPY: Final = "document."
 
 __all__ = ["Converted", "Failure", "NoParser", "Request", "convert", "remove_copies"]
 
@@ -69,7 +72,7 @@ def convert(request: Request) -> Converted | Failure:
     except OSError as error:
         raise NoParser(f"no place for a copy: {error.strerror}") from error
     try:
-        path = os.path.join(place, "document" + request.suffix)
+        path = os.path.join(place, _COPY + request.suffix.removeprefix("."))
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o400), "wb") as file:
             file.write(request.data)
         job = ParseJob(
@@ -89,11 +92,19 @@ def convert(request: Request) -> Converted | Failure:
 
 
 def remove_copies(folder: str) -> None:
-    """Remove the copies that a killed daemon left behind."""
+    """Remove the copies that a killed daemon left behind, and nothing else: LIVEDEX_HOME may be any folder."""
     with contextlib.suppress(OSError):
         for entry in os.scandir(folder):
-            if entry.name.startswith(_PREFIX):
-                shutil.rmtree(entry.path, ignore_errors=True)
+            if _PLACE.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+                _remove_copy(entry.path)
+
+
+def _remove_copy(place: str) -> None:
+    with contextlib.suppress(OSError):
+        for name in os.listdir(place):
+            if name.startswith(_COPY):
+                os.unlink(os.path.join(place, name))
+        os.rmdir(place)  # unless it has anything else
 
 
 def _run(job: ParseJob) -> Converted | Failure:
