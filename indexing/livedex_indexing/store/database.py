@@ -48,6 +48,10 @@ class IndexOlder(IndexDamaged):
     """The index file has an older schema. The new columns can only be filled from the files: it is rebuilt aside."""
 
 
+class IndexForeign(IndexDamaged):
+    """The file is a database of another program."""
+
+
 class IndexNewer(Unavailable):
     """The index file was written by a newer livedex. Its bytes are left as they are."""
 
@@ -185,7 +189,8 @@ def _check_version(db: apsw.Connection, path: str) -> None:
     if not tables and application in (0, APPLICATION_ID) and version == 0:
         return
     if application != APPLICATION_ID:
-        raise IndexDamaged(f"{path} is a database of another program", {"path": path})
+        kind = IndexDamaged if _has_our_tables(db) else IndexForeign
+        raise kind(f"{path} is a database of another program", {"path": path})
     if version > SCHEMA_VERSION:
         raise IndexNewer(
             f"the index {path} was written by a newer livedex (schema {version}, known up to {SCHEMA_VERSION})",
@@ -195,6 +200,11 @@ def _check_version(db: apsw.Connection, path: str) -> None:
         raise IndexOlder(f"the index {path} is of an older livedex (schema {version})", {"path": path})
     if not page_checksums.is_reserved(db):
         raise IndexDamaged(f"the pages of the index {path} have no checksums: another program made it", {"path": path})
+
+
+def _has_our_tables(db: apsw.Connection) -> bool:
+    sql = "SELECT count(*) FROM sqlite_master WHERE name IN ('roots', 'contents', 'postings')"
+    return int(db.execute(sql).get) == 3
 
 
 def _harden(db: apsw.Connection) -> None:

@@ -1,10 +1,11 @@
 """Frees the place of one of livedex's own files.
 
-Invariant: a folder there is never removed or written to. It may contain anything, so it is renamed and kept.
+Invariant: a folder there, or a database of another program, is never removed or written to: it is renamed and kept.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import os
@@ -20,7 +21,22 @@ def keep_folder(place: str, path: str) -> None:
             return
     except FileNotFoundError:
         return
-    names = itertools.chain([f"{path}.aside"], (f"{path}.aside.{number}" for number in itertools.count(1)))
-    kept = next(name for name in names if not os.path.lexists(name))
+    kept = f"{path}.aside" if not os.path.lexists(f"{path}.aside") else _free(path)
     os.rename(place, kept)
     log.warning("folder_put_aside", extra={"place": place, "kept": kept})
+
+
+def keep_database(path: str) -> None:
+    """Rename a database, and what SQLite has next to it, to a free ``{path}.aside.1``, … Raises OSError."""
+    kept = _free(path)
+    for suffix in ("-journal", "-wal", "-shm", ""):  # itself last: the next start then does the rest
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(path + suffix, kept + suffix)
+    log.warning("database_put_aside", extra={"place": path, "kept": kept})
+
+
+def _free(path: str) -> str:
+    names = (f"{path}.aside.{number}" for number in itertools.count(1))
+    return next(
+        name for name in names if not any(os.path.lexists(name + suffix) for suffix in ("", "-wal", "-journal"))
+    )

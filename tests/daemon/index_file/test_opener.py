@@ -6,8 +6,10 @@ import errno
 import os
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from livedex_daemon.index_file.opener import HomeLock, open_store, put_aside, remove_damaged, remove_expired
@@ -47,6 +49,33 @@ def test_what_is_no_lock_file_is_to_be_moved_away(tmp_path: Path) -> None:
     (tmp_path / "daemon.lock").mkdir()
     with pytest.raises(Unavailable, match="move it away"):
         HomeLock(str(tmp_path / "daemon.lock"))
+
+
+def test_a_database_of_another_program_is_kept(tmp_path: Path) -> None:
+    index = tmp_path / "index.db"
+    for number in (1, 2):
+        with closing(apsw.Connection(str(index))) as db:
+            db.pragma("journal_mode", "wal")
+            db.execute(f"CREATE TABLE roots (name); INSERT INTO roots VALUES ('theirs {number}')")
+        store, renewed = open_store(str(index))
+        remove_damaged(str(index))
+        remove_expired(str(index), time.time() + 1e6)
+        assert renewed and not store.roots()
+        store.close()
+        with closing(apsw.Connection(str(tmp_path / f"index.db.aside.{number}"))) as db:
+            assert db.execute("SELECT name FROM roots").get == f"theirs {number}"
+        index.unlink()
+
+
+def test_an_index_whose_mark_is_damaged_is_not_kept(tmp_path: Path) -> None:
+    index = tmp_path / "index.db"
+    open_store(str(index))[0].close()
+    with closing(apsw.Connection(str(index))) as db:
+        db.pragma("application_id", 1)
+    store, renewed = open_store(str(index))
+    store.close()
+    remove_damaged(str(index))
+    assert renewed and sorted(os.listdir(tmp_path)) == ["index.db"]
 
 
 def test_a_folder_in_the_place_of_the_damaged_copy_is_kept(tmp_path: Path) -> None:
