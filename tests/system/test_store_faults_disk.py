@@ -66,6 +66,7 @@ FAULTS = [
     pytest.param(full, "disk_full", id="full", marks=needs_namespaces),
     pytest.param(failing("EROFS"), "backend_unavailable", id="read-only", marks=NEEDED),
     pytest.param(failing("EIO"), "backend_unavailable", id="EIO", marks=NEEDED),
+    pytest.param(failing("EDQUOT"), "backend_unavailable", id="quota", marks=NEEDED),
     pytest.param(failing("ENOSPC"), "disk_full", id="ENOSPC", marks=NEEDED),
 ]
 
@@ -88,7 +89,9 @@ def test_searches_go_on_and_it_heals(
         tree.write_all({f"late{number}.txt": f"{number} {text}" for number in range(6)})
         tree.write("f0.txt", "changedword\n")
         wait_until(lambda: code in codes(indexed), what=f"the warning {code}")
-        assert indexed.call("status")["state"] == "degraded"
+        status = indexed.call("status")
+        assert status["state"] == "degraded"
+        assert code == "disk_full" or "quota" in status["warnings"][0]["remedy"]
         answer = indexed.call("search", {"query": "words", "limit": 100, "timeout_ms": 30_000})
         assert (answer["fresh"], answer["reason"]) == (False, "store")
         assert len(answer["hits"]) == 29, "all but the one that changed, whose old text is not shown"

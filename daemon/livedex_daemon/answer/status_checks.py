@@ -132,7 +132,7 @@ def _store_warning(fault: IndexUnwritable, db_path: str) -> AnswerWarning:
     return warning(
         "backend_unavailable",
         f"livedex cannot write {db_path} ({error or fault}): indexing waits",
-        "check that its disk works and is writable",
+        "check that its disk works and is writable, and that no quota or limit of file size is reached",
     )
 
 

@@ -51,7 +51,7 @@ _UNUSABLE: Final = (
 class DatabaseUnusable(Unavailable):
     """The file cannot be opened, read or written: damaged, of a newer livedex, locked, or the disk does not take it."""
 
-    remedy = "see that its disk works and has space"
+    remedy = "see that its disk works and has space, and that no quota or limit of file size is reached"
 
 
 class DatabaseForeign(DatabaseUnusable):

@@ -72,7 +72,8 @@ def translated(path: str) -> Iterator[None]:
     except apsw.NoMemError as error:
         raise MemoryError(str(error)) from error
     except _UNWRITABLE as error:
-        remedy = "free some space on it" if _is_on_full_disk(path, error) else "check that it is there and writable"
+        usual = "check that it is there and writable, and that no quota or limit of file size is reached"
+        remedy = "free some space on it" if _is_on_full_disk(path, error) else usual
         raise IndexUnwritable(f"the index {path} cannot be used: {error}; {remedy}", {"path": path}) from error
 
 
