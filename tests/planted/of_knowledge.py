@@ -31,6 +31,13 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/system/test_knowledge.py::test_a_damaged_memory_is_named_though_nobody_calls",
     ),
     Defect(
+        "lock-of-memory-waited-for-by-each-caller",
+        "of four who add to a locked memory, the last one is answered after 40 s",
+        "livedex_daemon/answer/knowledge_answers.py",
+        (("memory.wait_from(called_at)\n            return action", "pass\n            return action"),),
+        "tests/daemon/answer/test_knowledge_thread.py::test_who_waits_for_others_has_waited_for_the_lock",
+    ),
+    Defect(
         "search-waits-for-memory",
         "a store of agent memory that does not answer takes all the time of a search of files",
         "livedex_daemon/answer/memory_search.py",
