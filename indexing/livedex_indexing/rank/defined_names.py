@@ -37,7 +37,7 @@ _NAMED = """SELECT t.first_chunk, t.first_chunk + t.chunks - 1, d.folder, d.name
             WHERE paths MATCH ? LIMIT 3000"""
 _FILES = f"""SELECT c.id, d.folder, d.name FROM json_each(?) i CROSS JOIN chunks c ON c.id = i.value
              CROSS JOIN {OF_CONTENT} ON d.content_id = c.content_id"""
-_IN_SPAN = """SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ? AND {}"""
+IN_SPAN = """SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ? AND {}"""
 _VERSION: Final = re.compile(rb"-v?[0-9][0-9.]*$")
 _OF_FOLDER: Final = frozenset({b"__init__", b"index", b"lib", b"mod"})  # files that stand for their folder
 
@@ -90,6 +90,17 @@ class Definitions:
                 return rated
         return {i: AMONG_WORDS * value for name in names_among(text) for i, value in self.of(name).items()}
 
+    def in_spans(self, name: TypedName, own: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[int]:
+        """Return the chunks that surely define a name, among those of some files. ``own``: the words of the name."""
+        sql, values = self._resolved.rows
+        each = [(f"symbols : {phrase(own)}", *span, *values) for span in spans[:_SPANS]]
+        return self.named(name, own, sorted(row for (row,) in self._reader.rows_of_each(IN_SPAN.format(sql), each)))
+
+    def named(self, name: TypedName, own: Sequence[str], found: Sequence[int]) -> list[int]:
+        """Return those of the chunks found that surely define a name."""
+        having_name, is_sure = self._named(name, own, found)
+        return having_name if is_sure else []
+
     def firsts_most(self, rated: Mapping[int, float]) -> dict[int, float]:
         """Lower all but the first chunk of each content: the name is defined there, later chunks are inside the
         definition."""
@@ -112,7 +123,7 @@ class Definitions:
         for distance in range(2):
             spans = [span for span, value in near.items() if value == distance][:_SPANS]
             each = [(f"symbols : {phrase(own)}", *span, *values) for span in spans]
-            yield sorted(row for (row,) in self._reader.rows_of_each(_IN_SPAN.format(sql), each))
+            yield sorted(row for (row,) in self._reader.rows_of_each(IN_SPAN.format(sql), each))
 
     def _in_package(self, found: Sequence[int], package: str) -> Sequence[int]:
         """Return those of the chunks found whose file or folder has the name of a package; all if none has."""

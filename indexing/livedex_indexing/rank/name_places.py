@@ -48,6 +48,7 @@ from livedex_indexing.rank.defined_names import (
 )
 from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
 from livedex_indexing.rank.heading_places import chunks_with_named, core
+from livedex_indexing.rank.imported_places import ImportedPlaces
 from livedex_indexing.rank.likely_names import having, likely_first, shortest_with
 from livedex_indexing.rank.line_places import LinePlaces
 from livedex_indexing.rank.outline_probe import OutlineProbe
@@ -76,6 +77,7 @@ ALIKE: Final = 0.9  # … for that of a name with the same parts in another orde
 PIECE: Final = 0.6  # … for the definition of a name that contains it
 FORM: Final = 0.4  # … for the name as typed, where nothing defines it: more than other forms of it can have
 AS_LABEL: Final = 0.5  # … for a name with a colon behind it, where no chunk is known to have both: lines may
+IMPORTED: Final = 0.2  # … for what a line imports that one file alone has: that comes first
 IN_A_ROW: Final = 0.5  # … for the words of such a text in a row, with other signs between them
 IN_QUESTION: Final = 0.6  # … for the definition of a lower-case word that a question may ask for
 VERBATIM: Final = 0.7  # … for a text of several words as typed
@@ -105,11 +107,16 @@ class NamePlaces:
         self._probe = OutlineProbe(reader, counted)
         self._inner = ""  # of the text: what has all of its words in a row in a chunk, where the whole text has not
         self._definitions = Definitions(reader, resolved, texts, counted, self._probe, files)
+        self._imports = ImportedPlaces(reader, resolved, texts, self._definitions)
+        self._imported: Collection[int] = ()  # chunks that the query imports, once they are known
 
     def of_name(self, text: str, corrected: str, best: Sequence[int]) -> dict[int, float]:
         """Rate the chunks that have the name which a query may be: its definition, else that of the one name in it,
         else that of a name with the same words, else those of longer names, or of the ``corrected`` name, else those
         of ``best``, best first, that have it as typed, else that of its owner."""
+        self._imported = self._imports.of(text, lambda: self._with_line(text, best))
+        if self._imported:
+            return dict.fromkeys(self._imported, AT_LINE)
         name, inside, words = typed_name(text), name_inside(text) or name_in_signs(text), in_words(text)
         rated = {} if name is None else self._definitions.of(name)
         used = None if rated else name_used(text)
@@ -206,6 +213,8 @@ class NamePlaces:
         if names and is_doubtful(text) and has_message(names, rows.values(), spoken, scored):
             named = {}
         rated = self.of_text(self._inner or text, rows, spoken, first)
+        if self._imported:
+            return self._with_imported(rated)
         if not rated and DEFINED in named.values() and (has_offset(text) or self._files):
             return named
         headed = chunks_with_named(self._reader, self._texts, text, rows)
@@ -219,6 +228,21 @@ class NamePlaces:
         if is_text or (rated and (has_signs_around(text) or name_inside(text) or (names and most != IN_A_ROW))):
             return rated
         return {**named, **{chunk_id: max(value, named.get(chunk_id, 0.0)) for chunk_id, value in rated.items()}}
+
+    def _with_imported(self, rated: Mapping[int, float]) -> Mapping[int, float]:
+        """Return the chunks that an import leads to, which match by their paths if not by their words, then those with
+        the line; first the file that alone has it."""
+        most = max(rated.values(), default=0.0)  # in the case as typed, if any is
+        lines = [chunk_id for chunk_id, value in rated.items() if value == most >= LINE]
+        if len({content_id for _, content_id in self._reader.rows_of(CONTENT_OF, lines)}) == 1:
+            return {**dict.fromkeys(self._imported, IMPORTED), **rated}
+        return {
+            **{chunk_id: min(value, IN_A_ROW) for chunk_id, value in rated.items()},
+            **dict.fromkeys(self._imported, AT_LINE),
+        }
+
+    def _with_line(self, text: str, best: Sequence[int]) -> list[int]:
+        return having(self._texts, self.with_text(text, best)[:_READ_AT_ONCE], typed_line(text))
 
     def continued(self, typed: str) -> list[str]:
         """Return the words that begin as the last word of a name, in ASCII, where they follow its other words: first

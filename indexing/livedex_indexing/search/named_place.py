@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from livedex_indexing.model import Query
+from livedex_indexing.query.typed_import import typed_imports
 from livedex_indexing.query.typed_link import is_heading, typed_link
 from livedex_indexing.query.typed_place import TypedPlace, module_files, typed_places
 from livedex_indexing.rank.name_match import ELSEWHERE, called_by, folders_above
@@ -32,6 +33,8 @@ _WITH_OPTION: Final = """SELECT c.start_line FROM contents t CROSS JOIN postings
 def named_place(reader: Reader, query: str) -> TypedPlace | None:
     """Return the place that a query names, with the contents of its files: the first in whose folder such a file is, or
     else the one with most of its folders. None where no indexed file has the name."""
+    if typed_imports(query):
+        return None  # it names a module: `imported_places`
     best, value = None, 0.0
     links, places = typed_link(query), typed_places(query)
     whole = next((place for place in places if place.is_whole and place.text == query), None)

@@ -30,6 +30,7 @@ from livedex_indexing.query.query_parser import (
 from livedex_indexing.query.query_terms import CompiledQuery, match_any_path
 from livedex_indexing.query.spell_repair import as_in_files
 from livedex_indexing.query.spelling import IN_USE
+from livedex_indexing.query.typed_import import typed_imports
 from livedex_indexing.query.typed_name import may_be_pasted, typed_text
 from livedex_indexing.query.typed_place import TypedPlace
 from livedex_indexing.query.typed_span import TypedSpan
@@ -191,6 +192,7 @@ class WordSearch:
         plain = without_signs(text) if self._query.excluded or self._query.phrases else None
         if plain is not None and (
             plain.is_sentence
+            or typed_imports(self._run.request.query)
             or (self._query.excluded and is_pasted(self._reader, self._run.request.query, self._all_places))
         ):
             self._read_as(plain)
