@@ -1,4 +1,5 @@
-"""Tells whether a file has a query as it was typed, or as a line behind the sign that a diff puts in front of one.
+"""Tells whether a file has a query as it was typed, or as a line behind the sign that a diff puts in front of one, or
+the name that a program printed.
 
 Invariant: the index only proposes chunks; the live file decides.
 """
@@ -11,12 +12,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from livedex_indexing.query.printed_name import printed_name
 from livedex_indexing.query.typed_name import may_be_pasted, typed_text
 from livedex_indexing.rank.name_places import NamePlaces
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
 
 _HAS_PHRASE: Final = "SELECT EXISTS (SELECT 1 FROM postings WHERE postings MATCH ?)"
+_JOINT: Final = re.compile(r"::|->|[.#\\/]")
 _OF_DIFF: Final = re.compile(r"\s*[+-](?![+-])(?P<line>[^\n]*\w[^\n]*)\n?")
 
 
@@ -37,3 +40,15 @@ def without_sign_of_diff(reader: Reader, request: SearchRequest, places: Callabl
     if is_pasted(reader, request.query.strip(), places) or not is_pasted(reader, line, places):
         return request
     return replace(request, query=line)
+
+
+def with_printed_name(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
+    """Return the request for the name in a line that a program printed, or in a reference to it, if that is a name in
+    the index; any other request as it is. A file with the line itself may be meant instead."""
+    printed = printed_name(request.query)
+    own = [] if printed is None else reader.tokens(_JOINT.split(printed.text)[-1])
+    if printed is None or not own or not reader.one(_HAS_PHRASE, (f'symbols : "{" ".join(own)}"',)):
+        return request
+    if not printed.is_reference and is_pasted(reader, request.query.strip(), places):
+        return request
+    return replace(request, query=printed.text)
