@@ -12,7 +12,7 @@ from typing import Final
 
 from livedex_indexing.chunk.symbols import Definition
 
-VERSION: Final = 1  # increase it when a rule changes
+VERSION: Final = 2  # increase it when a rule changes
 _LONGEST_LINE: Final = 400  # characters; a longer one is data
 _MAX_PARTS: Final = 8  # of a qualified name
 
@@ -54,6 +54,12 @@ _C: Final = (
     rf"{_STATEMENT}(?!goto\b|typedef\b|sizeof\b)(?:\w+[ \t*&]+){{1,6}}(?:\w+::)*(\w+)\([^;{{}}]*\{{?$",
 )
 
+_OBJECTIVE_C: Final = (
+    r"@(?:interface|implementation|protocol)[ \t]+(\w+)(?!.*;$)",
+    r"[-+][ \t]*\([^;{}]*?\)[ \t]*(\w+)",
+    *_C,
+)
+
 # Each pattern matches at the first character of a line that is not a blank; its last group is the name.
 _RULES: Final = {
     "c": _C,
@@ -64,6 +70,13 @@ _RULES: Final = {
         rf"{_JAVA}+(?:<[^<>]*>[ \t]*)?(?:{_TYPE}[ \t]+)?(\w+)[ \t]*\(",
     ),
     "javascript": _SCRIPT,
+    "objective-c": _OBJECTIVE_C,
+    "objective-c++": _OBJECTIVE_C,
+    "sql": (
+        r"(?i:create(?:[ \t]+(?:or[ \t]+replace|global|local|temp|temporary|unlogged|unique|virtual|materialized))*"
+        r"[ \t]+(?:table|view|function|procedure|trigger|index|type|sequence|schema|domain)"
+        r"(?:[ \t]+if[ \t]+not[ \t]+exists)?)[ \t]+(?:[\w\"`\[\]]+\.)?[\"`\[]?(\w+)",
+    ),
     "php": (
         r"(?:(?:abstract|final|readonly)[ \t]+)*(?:class|interface|trait|enum)[ \t]+(\w+)",
         r"(?:(?:public|private|protected|static|abstract|final)[ \t]+)*function[ \t]+&?(\w+)",

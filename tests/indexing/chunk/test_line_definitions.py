@@ -69,6 +69,19 @@ SAMPLES = {
         'extern "c" fn size() c_int;\n',
         "Shape area size",
     ),
+    "objective-c": (
+        "@protocol Drawn;\n@interface Shape : NSObject <Drawn>\n- (void)setArea:(int)a at:(CGPoint)p;\n@end\n"
+        "@implementation Shape\n+ (NSArray<NSString *> *)names {\n  return [self find:1];\n}\n"
+        "static int size(int a)\n{\n}\n@end\n",
+        "Shape setArea Shape names size",
+    ),
+    "objective-c++": ("@implementation Shape\n- (void)draw\n{\n}\nvoid made(int a)\n{\n}\n@end\n", "Shape draw made"),
+    "sql": (
+        "CREATE TABLE `users` (\n  id int\n);\ncreate or replace view names as select 1;\nINSERT INTO log VALUES (1);\n"
+        'CREATE UNIQUE INDEX IF NOT EXISTS "ix_users" ON users (id);\nCREATE TABLE [dbo].[orders] (\n'
+        "create table if not exists public.items (\n",
+        "users names ix_users orders items",
+    ),
     "haskell": (
         "module Shape where\ndata Point = Point Int\nclass (Eq a) => Drawn a where\n  area' :: a -> Int\n"
         "size :: Int\nsize = 1\n",
