@@ -66,6 +66,7 @@ _TITLE_WORDS: Final = 12  # words of a title that is looked up
 _TITLE_ROWS: Final = 40_000  # … and the rows of the rarest of them, which FTS5 looks into: at most 3 ms
 _NAMES: Final = 8  # of the names found there, whose definitions are looked up
 SELDOM: Final = 300  # rows of a lower-case word that may be a name in a question; of more, it costs 4 ms
+IN_NAMES: Final = 8_000  # rows of the rarest of words that a name may have in any order; 300: such words -.05 to -.1
 WITH_SIGNS: Final = 4  # times the rows that are read for a text with signs: it was pasted, and only its signs tell
 _PROPOSED: Final = 96  # chunks with its words in a row that are read …
 _READ_AT_ONCE: Final = 24  # … so many at once, until one has the text
@@ -74,6 +75,7 @@ _BEST: Final = 6  # other chunks that are read, the best by their words
 AT_LINE: Final = 2.0  # for the chunk with a typed line: more than all words give another chunk of the file
 OTHER_FORM: Final = 0.9  # … for that of `runTask` where `run_task` was typed
 ALIKE: Final = 0.9  # … for that of a name with the same parts in another order, less with more parts
+IN_ANY_ORDER: Final = 0.6  # … of that where they were typed as words
 PIECE: Final = 0.6  # … for the definition of a name that contains it
 FORM: Final = 0.4  # … for the name as typed, where nothing defines it: more than other forms of it can have
 AS_LABEL: Final = 0.5  # … for a name with a colon behind it, where no chunk is known to have both: lines may
@@ -141,7 +143,7 @@ class NamePlaces:
             if name is not None:  # with a hyphen, it is rather a compound
                 rated = {chunk_id: value * OTHER_FORM / AS_WORDS for chunk_id, value in rated.items()}
         if not rated and name is not None:
-            rated = self._pieces(name)
+            rated = self._in_any_order(name) if name.is_words else self._pieces(name)
         if name is None:
             return rated or dict.fromkeys(written, FORM)
         if not rated and corrected != text:
@@ -375,6 +377,13 @@ class NamePlaces:
         for other, share in self.alike(name.name).items():
             rated |= {i: ALIKE * (1 + share) / 2 * value for i, value in self._definitions.of(TypedName(other)).items()}
         return rated
+
+    def _in_any_order(self, name: TypedName) -> dict[int, float]:
+        """Rate the definitions of names that have all words of one that was typed as words."""
+        words = name.name.split()
+        if not 0 < self._rarest(self._reader.tokens(name.name)) <= IN_NAMES:
+            return {}
+        return {i: IN_ANY_ORDER * value for i, value in self._alike(TypedName("_".join(words))).items()}
 
     def _proposed(self, match: str, most: int = ROWS) -> list[int]:
         return other_chunks(self._reader, match, 0, self._resolved, most)

@@ -47,6 +47,14 @@ def test_a_name_finds_the_definition_with_all_its_parts(harbour: Indexed, typed:
     assert harbour.search(typed)[0]["relative_path"] == path
 
 
+@pytest.mark.parametrize(
+    ("typed", "path"),
+    [("limit read crane load", "part0.py"), ("read crane limit", "part0.py"), ("wall measure quay", "part3.py")],
+)
+def test_words_of_a_name_find_it_in_any_order(harbour: Indexed, typed: str, path: str) -> None:
+    assert harbour.search(typed)[0]["relative_path"] == path
+
+
 @pytest.mark.parametrize("typed", ["limit_berth_brake", "test_serial_08_berth", "quay_winch"])
 def test_other_names_are_not_alike(harbour: Indexed, typed: str) -> None:
     assert not any(hit["relative_path"].startswith("part") for hit in harbour.search(typed)[:1])
