@@ -21,6 +21,7 @@ from livedex_indexing.text.terms import is_letter
 
 _FEW_FILES: Final = 16  # files that may be read where words found something
 _MORE_FILES: Final = 2_048  # … for a word with signs, or signs alone: words do not lead to it
+_TELLING: Final = 3  # letters of a word that leads to its files, at least
 _FIRST_LINES: Final = 10  # lines that are compared with the chunks that words found
 
 
@@ -63,5 +64,9 @@ def answer_typed_lines(
 def _readable(run: SearchRun, text: str) -> int:
     """Return how many files may be read for a text."""
     tokens = set(run.reader.tokens(text))
-    telling = [token for token in tokens if not (is_letter(token) or token in STOP_WORDS)]
+    telling = [token for token in tokens if not (is_letter(token) or _is_short(token) or token in STOP_WORDS)]
     return _MORE_FILES if len(telling) < (2 if len(text.split()) == 1 else 1) else _FEW_FILES
+
+
+def _is_short(token: str) -> bool:
+    return token.isascii() and len(token) < _TELLING

@@ -128,6 +128,16 @@ def test_pages_go_on_and_facets_count_the_lines(tmp_path: Path) -> None:
         assert second.next_offset is None
 
 
+def test_pieces_of_two_letters_do_not_limit_the_files(tmp_path: Path) -> None:
+    with Indexed(tmp_path) as index:
+        for number in range(40):
+            index.write(f"root/f{number:02}.txt", "ss grass walk\n")
+        index.write("root/words.py", "class _Word:\n    pass\n")
+        answer = index.ask("ss _W")
+        assert [(hit["relative_path"], hit["start_line"]) for hit in answer.hits] == [("words.py", 1)]
+        assert answer.mode == "exact"
+
+
 def test_lines_of_a_changed_file_are_not_shown(tmp_path: Path) -> None:
     with Indexed(tmp_path) as index:
         index.write("root/a.txt", "the overcaterpillared garden\n")
