@@ -12,7 +12,7 @@ _LEVEL: Final = r"(?:critical|debug|error|fatal|fatal error|info|notice|panic|tr
 _OF_REPORT: Final = re.compile(
     "|".join(
         (
-            r"\[?\s*\d[\d:.,/TZ+-]*[:.,/-]\d[\d:.,TZ+-]*(?:\s+\d+:[\d:.,Z+]*)?\]?:?\s+",  # [ 1.23]
+            r"\[?\s*(?=\d+[:.,/-]\d)[\d:.,/TZ+-]+(?:\s+\d+:[\d:.,Z+]*)?\]?:?\s+",  # [ 1.23]    2026-01-02 03:04:05
             r"[a-z]{3}\s+\d{1,2}\s\d+:\d\d:\d\d\s+(?:\S+\s+(?=\S+:\s))?",  # Jan 02 03:04:05 host
             rf"{_LEVEL}(?:\[\w+\])?:\s+",
             rf"[\[<(]{_LEVEL}[\])>]:?\s+",
@@ -35,7 +35,9 @@ _OF_QUESTION: Final = re.compile(
     re.IGNORECASE,
 )
 _QUOTED: Final = re.compile(r"(['\"`])(.*)\1(?:, [^\s:]+:\d+(?::\d+)?)?")
+_LONGEST: Final = 1_000  # characters: a longer text is a log or a page
 _LEAST: Final = 3  # words of what is inside
+_FRONTS: Final = 8  # that are taken off, at most
 _MOST: Final = 3  # texts that one may have inside
 
 
@@ -52,7 +54,9 @@ def texts_inside(text: str) -> list[str]:
 def _inside(text: str, front: re.Pattern[str]) -> list[str]:
     inner = text.strip()
     found: list[str] = []
-    while "\n" not in inner and len(inner.split()) >= _LEAST:
+    if len(inner) > _LONGEST or "\n" in inner:
+        return found
+    while len(found) <= _FRONTS and len(inner.split()) >= _LEAST:
         found.append(inner)
         quoted, before = _QUOTED.fullmatch(inner), front.match(inner)
         if quoted is not None:

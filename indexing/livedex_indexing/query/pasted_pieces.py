@@ -6,6 +6,7 @@ Invariant: pure; words decide, whatever signs and blanks are between them, and t
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
@@ -65,8 +66,14 @@ def _words_and_values(text: str) -> tuple[list[str], list[bool]]:
     """Return the words of a text in lower case, and whether each is a value."""
     values = [found.span() for found in _VALUE.finditer(text)]
     words = list(_WORD.finditer(text))
-    is_value = [_is_value(word[0]) or any(start < word.end() <= end for start, end in values) for word in words]
+    is_value = [_is_value(word[0]) or _is_inside(word.end(), values) for word in words]
     return [word[0].lower() for word in words], is_value
+
+
+def _is_inside(place: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether one of some spans, in order, has a place inside or at its end."""
+    before = bisect_left(spans, (place, 0))
+    return before > 0 and place <= spans[before - 1][1]
 
 
 def windows(lines: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:

@@ -64,6 +64,13 @@ def test_other_texts_have_nothing_inside(text: str) -> None:
     assert texts_inside(text) == []
 
 
+@pytest.mark.parametrize("unit", ["a: ", "1.", "what ", "1:1 ", "Error: "])
+def test_a_long_text_is_no_report(unit: str) -> None:
+    """A log or a page: to look at all of its beginnings would take seconds."""
+    assert len(texts_inside(f"{unit * 20}{MESSAGE}")) <= 3
+    assert texts_inside(f"{unit * 5_000}{MESSAGE}") == []
+
+
 @given(st.text())
 def test_what_is_inside_is_a_part_of_the_text(text: str) -> None:
     for inside in texts_inside(text):

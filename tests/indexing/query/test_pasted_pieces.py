@@ -18,6 +18,9 @@ CODE = '    log.warning("%s: cannot open the shelf of %d\\n", name, number)\n   
         ("12: somebody and others cannot reach the shelf of them", 0),  # three words in a row are too few
         ("12: open the shelf", 0),  # so are three alone
         ("12: those shelves cannot open the gate to any place or to the shelf of all", 0),  # that is less than half
+        ("cannot open the 'shelf of 7' of 'oak'", 5 / 6),  # a number and a word in quotes are values
+        ("keeper: cannot open the shelf of 'oak wood'", 5 / 7),  # two words are none
+        ("keeper: cannot open the shelf of /home/oak/wood", 1.0),  # the report and the path do not count
         (" log.warning(name, number)\n-    shelf.close(now)\n+    shelf.close()", 5 / 9),
     ],
 )
