@@ -23,8 +23,9 @@ undeclared value variable work works working
 """
 _OF_USES: Final = "call called caller callers calling calls reference references usage usages used user users uses"
 _OF_SECTIONS: Final = """
-chapter chapters describe described describes docs documentation documented documents heading know learn manual mean
-means page pages paragraph please read section sections see tell topic understand work works
+chapter chapters describe described describes docs documentation documented documents example examples explained
+explanation guide heading howto know learn manual mean means overview page pages paragraph please read section
+sections see tell topic tutorial understand work works
 """
 KINDS: Final = frozenset(_KINDS.split())  # of definitions
 ASKING: Final = STOP_WORDS | KINDS | frozenset(_ASKING.split())

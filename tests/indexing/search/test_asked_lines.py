@@ -25,7 +25,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         made.write("root/guide.md", f"{FILLER}# Toasters\n\nBread.\n\n## Browning control\n\nTurn it.\n{FILLER}")
 
         for number in range(30):  # the words are everywhere, but in a row
-            made.write(f"root/talk{number}.md", f"Tell {number}: see toasters.\nBrowning has a control.\nChapter.\n")
+            made.write(
+                f"root/talk{number}.md", f"Tell {number}: see toasters.\nBrowning has a control.\nChapter, overview.\n"
+            )
         made.write("root/other.md", f"# Ovens\n\n{FILLER}\n## Browning levels\n\nTurn it.\n{FILLER}")
         made.write("root/man/toast.1", f"{FILLER}.SH NAME\ntoast\n")
         made.write("root/toast", "complete -F _toast toast\n" * 9)
@@ -66,6 +68,7 @@ def test_who_asks_for_uses_gets_them(site: Indexed, query: str) -> None:
         "the chapter on browning control",
         "Toasters > Browning control",
         "Browning control in Toasters",
+        "an overview of browning control",
     ],
 )
 def test_a_heading_among_words_that_ask_for_it(site: Indexed, query: str) -> None:
