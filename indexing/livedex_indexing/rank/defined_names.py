@@ -14,7 +14,7 @@ from livedex_indexing.query.names_among_words import members_among, names_among
 from livedex_indexing.query.typed_name import TypedName
 from livedex_indexing.rank.likely_names import defining, having, likely_first, within
 from livedex_indexing.rank.outline_probe import OutlineProbe
-from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
+from livedex_indexing.rank.postings import RowCounts, Texts, chunks_in_spans, first_of_each, other_chunks, phrase
 from livedex_indexing.store.read_pool import Reader
 
 ROWS: Final = 2_000  # chunks that the index may propose
@@ -37,7 +37,6 @@ _NAMED = """SELECT t.first_chunk, t.first_chunk + t.chunks - 1, d.folder, d.name
             WHERE paths MATCH ? LIMIT 3000"""
 _FILES = f"""SELECT c.id, d.folder, d.name FROM json_each(?) i CROSS JOIN chunks c ON c.id = i.value
              CROSS JOIN {OF_CONTENT} ON d.content_id = c.content_id"""
-IN_SPAN = """SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ? AND {}"""
 _VERSION: Final = re.compile(rb"-v?[0-9][0-9.]*$")
 _OF_FOLDER: Final = frozenset({b"__init__", b"index", b"lib", b"mod"})  # files that stand for their folder
 
@@ -92,9 +91,10 @@ class Definitions:
 
     def in_spans(self, name: TypedName, own: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[int]:
         """Return the chunks that surely define a name, among those of some files. ``own``: the words of the name."""
-        sql, values = self._resolved.rows
-        each = [(f"symbols : {phrase(own)}", *span, *values) for span in spans[:_SPANS]]
-        return self.named(name, own, sorted(row for (row,) in self._reader.rows_of_each(IN_SPAN.format(sql), each)))
+        return self.named(name, own, self._with_symbol(own, spans))
+
+    def _with_symbol(self, own: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[int]:
+        return chunks_in_spans(self._reader, f"symbols : {phrase(own)}", spans[:_SPANS], self._resolved)
 
     def named(self, name: TypedName, own: Sequence[str], found: Sequence[int]) -> list[int]:
         """Return those of the chunks found that surely define a name."""
@@ -104,10 +104,7 @@ class Definitions:
     def firsts_most(self, rated: Mapping[int, float]) -> dict[int, float]:
         """Lower all but the first chunk of each content: the name is defined there, later chunks are inside the
         definition."""
-        firsts: dict[int, int] = {}
-        for chunk_id, content_id in sorted(self._reader.rows_of(CONTENT_OF, rated)):
-            firsts.setdefault(content_id, chunk_id)
-        first = set(firsts.values())
+        first = set(first_of_each(self._reader, rated))
         return {chunk_id: value if chunk_id in first else WRITTEN * value for chunk_id, value in rated.items()}
 
     def _in_module(self, own: Sequence[str], typed: TypedName) -> Iterator[list[int]]:
@@ -119,11 +116,8 @@ class Definitions:
             distance = _distance(package, module, folder, name)
             if distance is not None:
                 near[first, last] = distance
-        sql, values = self._resolved.rows
         for distance in range(2):
-            spans = [span for span, value in near.items() if value == distance][:_SPANS]
-            each = [(f"symbols : {phrase(own)}", *span, *values) for span in spans]
-            yield sorted(row for (row,) in self._reader.rows_of_each(IN_SPAN.format(sql), each))
+            yield self._with_symbol(own, [span for span, value in near.items() if value == distance])
 
     def _in_package(self, found: Sequence[int], package: str) -> Sequence[int]:
         """Return those of the chunks found whose file or folder has the name of a package; all if none has."""

@@ -14,9 +14,9 @@ from livedex_indexing.query.declaring_line import declares
 from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
 from livedex_indexing.query.typed_import import TypedImport, is_script, stem_of, typed_imports
 from livedex_indexing.query.typed_name import TypedName, typed_line
-from livedex_indexing.rank.defined_names import IN_SPAN, Definitions
+from livedex_indexing.rank.defined_names import Definitions
 from livedex_indexing.rank.likely_names import having
-from livedex_indexing.rank.postings import CONTENT_OF, Texts, first_chunks, other_chunks, phrase
+from livedex_indexing.rank.postings import Texts, chunks_in_spans, first_chunks, first_of_each, other_chunks, phrase
 from livedex_indexing.store.read_pool import Reader
 
 _PATHS: Final = """SELECT t.id, t.first_chunk, t.first_chunk + t.chunks - 1, d.folder, d.name, t.pipeline = 'code'
@@ -121,10 +121,7 @@ class ImportedPlaces:
             found = self._definitions.in_spans(TypedName(name), own, near) or self._below(one, TypedName(name), own)
         if not found and own:
             found = self._declared(name, own, spans)
-        firsts: dict[int, int] = {}  # of each file: later chunks are inside the definition
-        for chunk_id, content_id in sorted(self._reader.rows_of(CONTENT_OF, found)):
-            firsts.setdefault(content_id, chunk_id)
-        return sorted(firsts.values())[:_FILES]
+        return first_of_each(self._reader, found)[:_FILES]  # later chunks of a file are inside the definition
 
     def _below(self, one: TypedImport, name: TypedName, own: Sequence[str]) -> list[int]:
         proposed = other_chunks(self._reader, f"symbols : {phrase(own)}", 0, self._resolved, _PROPOSED)
@@ -136,10 +133,8 @@ class ImportedPlaces:
         return self._definitions.named(name, own, inside)
 
     def _declared(self, name: str, own: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[int]:
-        sql, values = self._resolved.rows
-        each = [(f"body : {phrase(own)}", *span, *values) for span in spans]
-        found = sorted(row for (row,) in self._reader.rows_of_each(IN_SPAN.format(sql), each))[:_READ]
-        return having(self._texts, found, lambda text: declares(text, name))
+        found = chunks_in_spans(self._reader, f"body : {phrase(own)}", spans, self._resolved)
+        return having(self._texts, found[:_READ], lambda text: declares(text, name))
 
 
 def _text(path: bytes) -> str:

@@ -36,6 +36,7 @@ UNSCORED_ROWS: Final = 100  # rows of each list without scores
 EVERY: Final = (0, (1 << 63) - 1)  # ids of chunks
 BORDER_CUTS: Final = 16  # words of a phrase before the border of two chunks
 
+_CHUNKS_IN_SPAN = "SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ? AND {}"
 CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 _TOP_CHUNKS = """SELECT rowid, -bm25(postings) AS score FROM postings WHERE postings MATCH ? AND {}
                  ORDER BY score DESC, rowid LIMIT ?"""
@@ -121,6 +122,23 @@ def other_chunks(reader: Reader, match: str, after: int, resolved: ResolvedFilte
     """Return chunks that match, in the order of their ids, starting after ``after``."""
     sql, values = resolved.rows
     return [row[0] for row in reader.rows(_OTHER_CHUNKS.format(sql), (match, after, *values, limit))]
+
+
+def chunks_in_spans(
+    reader: Reader, match: str, spans: Collection[tuple[int, int]], resolved: ResolvedFilters
+) -> list[int]:
+    """Return chunks that match, in the order of their ids, from some spans of ids, both ends of each included."""
+    sql, values = resolved.rows
+    each = [(match, *span, *values) for span in spans]
+    return sorted(row for (row,) in reader.rows_of_each(_CHUNKS_IN_SPAN.format(sql), each))
+
+
+def first_of_each(reader: Reader, ids: Collection[int]) -> list[int]:
+    """Return the first one of the chunks of each content, in the order of their ids."""
+    firsts: dict[int, int] = {}
+    for chunk_id, content_id in sorted(reader.rows_of(CONTENT_OF, ids)):
+        firsts.setdefault(content_id, chunk_id)
+    return list(firsts.values())
 
 
 def other_files(reader: Reader, match: str, after: int, resolved: ResolvedFilters, limit: int) -> list[int]:
