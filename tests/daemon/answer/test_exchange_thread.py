@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import random
 import weakref
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +13,7 @@ import apsw
 import pytest
 
 from helpers.exchange_file import checked
+from helpers.lock_waits import looks_while_locked
 from helpers.support import wait_until
 from livedex_daemon.answer.exchange_thread import ExchangeThread
 from livedex_daemon.config import settings
@@ -158,24 +158,7 @@ def test_a_link_that_leads_nowhere_is_a_fault(tmp_path: Path, monkeypatch: pytes
 
 def test_who_waits_for_others_has_waited_for_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many who publish at the same time, the last one waits for a lock as long as the first one."""
-    monkeypatch.setattr(precious_database, "BUSY_S", 0.4)
-    looks, uniform = 0, random.uniform
-
-    def counted(least: float, most: float) -> float:
-        nonlocal looks
-        looks += 1
-        return uniform(least, most)
-
-    monkeypatch.setattr(random, "uniform", counted)
     thread = opened(tmp_path / "exchange.db")
-
-    async def history() -> None:
-        await thread.run(publish)
-        with closing(apsw.Connection(str(tmp_path / "exchange.db"))) as other:
-            other.execute("BEGIN IMMEDIATE")
-            found = await asyncio.gather(*(thread.run(publish) for _ in range(20)), return_exceptions=True)
-            assert {type(each) for each in found} == {DatabaseBusy}
-
-    asyncio.run(history())
+    looks = looks_while_locked(str(tmp_path / "exchange.db"), lambda: thread.run(publish), monkeypatch)
     thread.close()
     assert looks < 10 * 20
