@@ -262,13 +262,20 @@ def test_a_folder_in_the_place_of_the_index_is_kept(indexed: Client, home: Home,
     assert is_whole(home, daemon)
 
 
-def test_a_start_that_cannot_replace_the_index_says_so(indexed: Client, home: Home, daemon: Daemon) -> None:
-    daemon.stop()
-    delete(home.data / "index.db")
-    (home.data / "index.db-journal").mkdir()
-    done = home.run("status")
-    assert done.returncode == 4, done
-    assert "index.db" in done.stderr
+@pytest.mark.ticks_often
+def test_a_file_of_another_program_is_kept(indexed: Client, tree: Tree, home: Home, daemon: Daemon) -> None:
+    """The log of the lost index does not go with it: it may have words of forgotten files."""
+    for number, put in enumerate((a_foreign_database, a_text), start=1):
+        tree.write(f"new{number}.txt", "wordinthelog\n")
+        assert found(indexed, "wordinthelog")
+        before = home.logs().count("index_rebuilt")
+        with daemon.paused():
+            put(home.data / "index.db")
+            content = (home.data / "index.db").read_bytes()
+        wait_until(lambda: home.logs().count("index_rebuilt") > before, what="a new index")  # noqa: B023
+        assert (home.data / f"index.db.aside.{number}").read_bytes() == content
+        assert len(list(home.data.glob("index.db.*"))) == number, "and nothing else"
+        assert len(found(indexed, "words")) == FILES
 
 
 @pytest.mark.parametrize("lose", [delete, delete_alone, a_folder, remove_the_folder], ids=lambda lose: lose.__name__)

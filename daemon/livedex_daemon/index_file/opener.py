@@ -2,8 +2,8 @@
 
 Invariant: only the derived index is ever put aside. An index from a newer livedex stays unchanged for that livedex, for
 a day. A damaged or older one is removed when the new one is complete, since it contains words of files that may be
-forgotten. A folder or a database of another program in the place of one of these files is not an index: it is renamed
-and kept.
+forgotten. A folder or a file of another program in the place of one of these files is not an index: it is renamed and
+kept.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import os
 import stat
 import time
 
-from livedex_indexing.store.database import IndexDamaged, IndexForeign, IndexNewer, IndexUnwritable
+from livedex_indexing.store.database import IndexDamaged, IndexForeign, IndexNewer, IndexUnwritable, is_foreign
 from livedex_indexing.store.index_store import KEEP_S, OnChange, Store, ignore_change
-from livedex_indexing.store.set_aside import keep_database, keep_folder
+from livedex_indexing.store.set_aside import keep_folder, keep_foreign
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.paths import remedy_for
 
@@ -40,8 +40,8 @@ def _open_or_renew(path: str, on_change: OnChange) -> tuple[Store, bool]:
         return Store.open(path, on_change=on_change), False
     except (IndexDamaged, IndexNewer) as error:
         log.warning("index_put_aside", extra={"cause": type(error).__name__})
-        if isinstance(error, IndexForeign):
-            keep_database(path)
+        if isinstance(error, IndexForeign) or is_foreign(path):
+            keep_foreign(path)
         put_aside(path, keep=isinstance(error, IndexNewer))
         return Store.open(path, on_change=on_change), True
 

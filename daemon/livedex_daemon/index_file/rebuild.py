@@ -18,7 +18,9 @@ from livedex_daemon.process.locations import make_private
 from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.watch.store_health import StoreHealth
+from livedex_indexing.store.database import is_foreign
 from livedex_indexing.store.index_store import IndexUnwritable, Store
+from livedex_indexing.store.set_aside import keep_foreign
 from livedex_ipc.errors import Unavailable
 
 log = logging.getLogger(__name__)
@@ -77,6 +79,8 @@ class Rebuilder:
         path = self._store.path
         try:
             make_private(os.path.dirname(path))  # the folder may be lost with the file
+            if cause in ("replaced", "overwritten") and os.path.lexists(path) and is_foreign(path):
+                keep_foreign(path, self._store.has_next_to_it)
             aside = put_aside(path)
         except (OSError, Unavailable) as error:
             raise IndexUnwritable(f"the index {path} cannot be replaced: {error}", {"path": path}) from error

@@ -5,16 +5,19 @@ Invariant: a connection from here is to a file of this schema, and only its owne
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 import apsw
 
 from livedex_indexing.store import page_checksums
+from livedex_indexing.store.set_aside import keep_special
 from livedex_indexing.text.json_bytes import json_bytes
 from livedex_ipc.errors import Unavailable
 
@@ -25,6 +28,8 @@ READER_CACHE_KIB: Final = 2_048
 WAL_CHECKPOINT_PAGES: Final = 2_000  # 8 MB: commits rarely pay for a checkpoint, the WAL stays small
 FULL_BYTES: Final = 64 << 10  # SQLite needs half of it for the index of its log
 JOURNAL_LIMIT_BYTES: Final = 32 << 20
+
+_TEXT_BLOCK_BYTES: Final = 1 << 20
 
 SCHEMA_VERSION: Final = 7  # grows with every change of schema.sql, and of how words are written to it
 
@@ -111,6 +116,37 @@ def open_writer(path: str) -> apsw.Connection:
     return db
 
 
+def is_foreign(path: str) -> bool:
+    """Return whether the file is another program's: a text, or a database that is no index. Nothing is written.
+
+    Raises OSError.
+    """
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        return False
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    try:
+        with closing(apsw.Connection(f"file:{quote(os.fsencode(path))}?immutable=1", flags=flags)) as db:
+            return int(db.pragma("application_id")) != APPLICATION_ID and not _has_our_tables(db)
+    except apsw.NotADBError:
+        return _is_text(path)
+    except apsw.Error:
+        return False
+
+
+def _is_text(path: str) -> bool:
+    """Return whether the whole file is UTF-8 without a NUL: a damaged index is not, and may have forgotten words."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with open(path, "rb") as file:
+        while block := file.read(_TEXT_BLOCK_BYTES):
+            try:
+                if b"\0" in block:
+                    return False
+                decoder.decode(block)
+            except UnicodeDecodeError:
+                return False
+    return True
+
+
 def open_reader(path: str, progress: Callable[[], bool]) -> apsw.Connection:
     """Open a read-only connection. SQLite calls ``progress`` now and then; True ends the running statement.
 
@@ -171,6 +207,7 @@ def _make_private(path: str) -> None:
     An existing file is not opened here: closing a descriptor of a database drops the locks that this process holds.
     """
     try:
+        keep_special(f"{path}-journal", path)  # SQLite needs the name while it creates the file
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except FileExistsError:
         pass

@@ -47,6 +47,10 @@ class FileGuard:
                 return "deleted" if found is None else "replaced"
         return self._header_loss()
 
+    def has_next_to_it(self, path: str) -> bool:
+        """Return whether the file at ``path`` is the log of the open file, or the index of that log."""
+        return _identity(path) in self._companions.values()
+
     def _header_loss(self) -> Loss | None:
         whole, header = self._db.read("main", 0, 0, _HEADER_BYTES)
         if not whole:

@@ -121,6 +121,10 @@ class Store:
                 return "unsynced"
             return lost
 
+    def has_next_to_it(self, path: str) -> bool:
+        """Return whether the file at ``path`` is the log of the open file, or the index of that log."""
+        return self._guard.has_next_to_it(path)
+
     def prove_writable(self) -> None:
         """Commit a write that changes nothing. Raises IndexUnwritable or IndexDamaged."""
         with self.transaction():

@@ -67,6 +67,35 @@ def test_a_database_of_another_program_is_kept(tmp_path: Path) -> None:
         index.unlink()
 
 
+def test_a_text_of_another_program_is_kept(tmp_path: Path) -> None:
+    index = tmp_path / "index.db"
+    index.write_text("précieux\n" * 200_000, encoding="utf-8")
+    store, renewed = open_store(str(index))
+    store.close()
+    remove_damaged(str(index))
+    assert renewed and (tmp_path / "index.db.aside.1").read_text(encoding="utf-8") == "précieux\n" * 200_000
+
+
+@pytest.mark.parametrize("content", [b"text\0" * 9, os.urandom(8192), b"text" * 300_000 + b"\xff"])
+def test_what_may_be_left_of_an_index_is_not_kept(tmp_path: Path, content: bytes) -> None:
+    index = tmp_path / "index.db"
+    index.write_bytes(content)
+    open_store(str(index))[0].close()
+    remove_damaged(str(index))
+    assert sorted(os.listdir(tmp_path)) == ["index.db"]
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("elsewhere")])
+def test_what_is_no_file_in_the_place_of_the_journal_is_kept(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    index = tmp_path / "index.db"
+    for number in (0, 1):
+        make(tmp_path / "index.db-journal")
+        store, renewed = open_store(str(index))
+        store.close()
+        assert renewed is False and index.is_file()
+        assert os.path.lexists(tmp_path / ["index.db.aside", "index.db.aside.1"][number])
+
+
 def test_an_index_whose_mark_is_damaged_is_not_kept(tmp_path: Path) -> None:
     index = tmp_path / "index.db"
     open_store(str(index))[0].close()
@@ -119,7 +148,7 @@ def test_an_index_of_a_newer_livedex_is_kept_for_a_day(tmp_path: Path) -> None:
 
 def test_an_index_that_cannot_be_replaced_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = tmp_path / "index.db"
-    index.write_bytes(b"garbage" * 1000)
+    index.write_bytes(b"\xffgarbage" * 1000)
 
     def refuse(_old: str, _new: str) -> None:
         raise PermissionError(errno.EPERM, "Operation not permitted")
@@ -127,7 +156,7 @@ def test_an_index_that_cannot_be_replaced_is_unavailable(tmp_path: Path, monkeyp
     monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(Unavailable, match=r"index\.db"):
         open_store(str(index))
-    assert index.read_bytes().startswith(b"garbage")
+    assert index.read_bytes().startswith(b"\xffgarbage")
 
 
 @pytest.mark.parametrize("call", ["ftruncate", "pwrite"])
