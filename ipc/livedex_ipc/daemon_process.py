@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import subprocess
 from contextlib import suppress
 
@@ -24,10 +25,13 @@ def holder() -> int | None:
         return None
     try:
         where = os.path.join(paths.data_dir(), paths.LOCK_NAME)
-        descriptor = os.open(where, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        # NONBLOCK: a FIFO there, which the daemon refuses to lock, would wait for somebody who writes to it.
+        descriptor = os.open(where, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         text = os.read(descriptor, 32).decode("ascii", "replace").strip()

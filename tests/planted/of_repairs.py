@@ -63,6 +63,20 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/daemon/index_file/test_opener.py::test_what_is_no_file_in_the_place_of_the_journal_is_kept",
     ),
     Defect(
+        "fifo-at-the-lock",
+        "commands wait for ever for somebody who writes to a FIFO in the place of the daemon's lock",
+        "livedex_ipc/daemon_process.py",
+        ((" | os.O_NONBLOCK)", ")"),),
+        "tests/ipc/cli/test_commands.py::test_a_fifo_in_the_place_of_the_lock_delays_no_command",
+    ),
+    Defect(
+        "fifo-among-the-cookies",
+        "a start and each fresh search wait for the reader of a FIFO in the folder of cookies",
+        "livedex_daemon/watch/inotify.py",
+        (("O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK", "O_CLOEXEC"),),
+        "tests/daemon/watch/test_inotify.py::test_barriers_do_not_wait_for_the_reader_of_a_fifo",
+    ),
+    Defect(
         "opening-faults-raw",
         "a start that cannot replace the index ends with a traceback",
         "livedex_daemon/index_file/opener.py",

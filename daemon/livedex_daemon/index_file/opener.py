@@ -97,6 +97,8 @@ class HomeLock:
         """Take the lock. Raise Unavailable with the pid of the daemon that has it, or if there can be no lock."""
         try:
             self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            if not stat.S_ISREG(os.fstat(self.descriptor).st_mode):
+                raise OSError(errno.ENXIO, "Not a regular file")
             fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             pid = self._read_pid()
@@ -106,7 +108,7 @@ class HomeLock:
                 {"pid": int(pid) if pid.isdigit() else None},
             ) from None
         except OSError as error:
-            displaced = error.errno in (errno.EISDIR, errno.ELOOP)
+            displaced = error.errno in (errno.EISDIR, errno.ELOOP, errno.ENXIO)
             usual = "move it away" if displaced else "make its folder writable, or set LIVEDEX_HOME to another one"
             remedy = remedy_for(error, usual)
             raise Unavailable(f"{path} cannot be locked: {error.strerror}; {remedy}", {"path": path}) from error

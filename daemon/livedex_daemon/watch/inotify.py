@@ -29,6 +29,7 @@ from livedex_ipc import thread_start
 log = logging.getLogger(__name__)
 
 COOKIES = 16  # file names for cookies; when half of them are in use, further barriers share the next one
+_OPEN = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO in the place of a cookie would wait for a reader
 
 
 # IN_MODIFY reports writes to files that stay open, IN_ATTRIB a chmod that denies or restores access.
@@ -135,8 +136,7 @@ class InotifyWatcher:
         self._cookie_fd = folder
         for number in range(COOKIES):
             with contextlib.suppress(OSError):
-                flags = os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC
-                os.close(os.open(b"%02d" % number, flags, 0o600, dir_fd=folder))
+                os.close(os.open(b"%02d" % number, os.O_CREAT | os.O_WRONLY | _OPEN, 0o600, dir_fd=folder))
         self._cookie_wd = fd.watch(self._cookie_folder, COOKIE_MASK, self, self._id)
 
     def _close_cookies(self) -> None:
@@ -275,7 +275,7 @@ class InotifyWatcher:
         ways = ((os.O_WRONLY | os.O_CREAT, InotifyConstants.IN_CLOSE_WRITE), (os.O_RDONLY, _READ_ONLY))
         for flags, kind in ways:
             with contextlib.suppress(OSError):
-                return os.open(name, flags | os.O_CLOEXEC, 0o600, dir_fd=self._cookie_fd), kind
+                return os.open(name, flags | _OPEN, 0o600, dir_fd=self._cookie_fd), kind
         return None
 
     # -- called by watchdog's reader thread

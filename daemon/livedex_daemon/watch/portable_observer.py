@@ -117,7 +117,8 @@ class ObserverWatcher:
             name = b"%d" % self._number
             self._cookies[name] = once
         try:
-            os.close(os.open(self._cookie_folder + b"/" + name, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+            flags = os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a FIFO there would wait for a reader
+            os.close(os.open(self._cookie_folder + b"/" + name, flags, 0o600))
             os.unlink(self._cookie_folder + b"/" + name)
         except OSError:
             return False

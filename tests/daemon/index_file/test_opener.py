@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -45,8 +46,14 @@ def test_what_is_no_file_in_the_place_of_the_log_is_out_of_the_way(
     assert (tmp_path / "index.db.aside").is_dir() == (make is Path.mkdir), "a folder is kept"
 
 
-def test_what_is_no_lock_file_is_to_be_moved_away(tmp_path: Path) -> None:
-    (tmp_path / "daemon.lock").mkdir()
+def _bind(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(str(path))
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, _bind, lambda path: path.symlink_to("elsewhere")])
+def test_what_is_no_lock_file_is_to_be_moved_away(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    make(tmp_path / "daemon.lock")
     with pytest.raises(Unavailable, match="move it away"):
         HomeLock(str(tmp_path / "daemon.lock"))
 

@@ -260,6 +260,17 @@ def test_cookies_survive_their_folder_being_deleted(watcher: InotifyWatcher, tmp
     pytest.fail("no barrier after the cookies' folder was deleted")
 
 
+def test_barriers_do_not_wait_for_the_reader_of_a_fifo(watcher: InotifyWatcher, tmp_path: Path) -> None:
+    for file in (tmp_path / "cookies").iterdir():
+        file.unlink()
+        os.mkfifo(file)
+    for _ in range(3):
+        pass_barrier(watcher)
+    watcher.stop()
+    watcher.start()
+    pass_barrier(watcher)
+
+
 def test_cookies_survive_another_folder_in_place_of_theirs(watcher: InotifyWatcher, tmp_path: Path) -> None:
     """A copy of livedex's folder was put in its place: what is written there raises no event here."""
     shutil.copytree(tmp_path / "cookies", tmp_path / "copy")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -19,6 +20,17 @@ def test_down_needs_no_daemon_and_starts_none(home: Home) -> None:
     assert home.run_json("down") == {}
     assert home.run("down").stdout == "no daemon was running\n"
     assert not home.socket.exists()
+
+
+def test_a_fifo_in_the_place_of_the_lock_delays_no_command(home: Home) -> None:
+    home.data.mkdir()
+    os.mkfifo(home.data / "daemon.lock")
+    assert home.run("down").stdout == "no daemon was running\n"
+    refused = home.run("status")
+    assert (
+        refused.returncode == 4 and "daemon.lock cannot be locked: Not a regular file; move it away" in refused.stderr
+    )
+    home.run("doctor")
 
 
 def test_down_waits_for_the_end_of_the_process(home: Home, canned: CannedDaemon) -> None:
