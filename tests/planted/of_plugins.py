@@ -34,9 +34,23 @@ DEFECTS: tuple[Defect, ...] = (
     Defect(
         "pipeline-spans-unchecked",
         "a pipeline's overlapping spans put text into the index twice",
-        "livedex_indexing/chunk/plugin_pipeline.py",
-        (("return next(span_faults(spans, text), None)", "return None"),),
+        "livedex_indexing/span_check.py",
+        (("return _misplaced(spans, text)", "return None"),),
         "tests/indexing/chunk/test_plugin_pipelines.py::test_only_spans_in_order_and_inside_pass",
+    ),
+    Defect(
+        "pipeline-conforms-and-is-refused",
+        "the suite passes a pipeline of whose every answer the daemon says that it cannot be used",
+        "livedex_indexing/conformance.py",
+        (("        fault = span_fault(spans, text)\n", "        fault = None\n"),),
+        "tests/indexing/plugins/test_plugin_templates.py::test_its_suite_notices_a_fault",
+    ),
+    Defect(
+        "backend-that-deletes-neighbours",
+        "the suite passes a backend that deletes `landing.md` along with the folder `land`",
+        "livedex_indexing/conformance.py",
+        (('if not search("gull"):', "if False:"),),
+        "tests/indexing/plugins/test_plugin_templates.py::test_its_suite_notices_a_fault",
     ),
     Defect(
         "pipeline-blames-the-file",

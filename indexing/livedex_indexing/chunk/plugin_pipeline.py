@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from types import FrameType, MappingProxyType
-from typing import Any
 
 import msgspec
 
@@ -19,13 +18,11 @@ from livedex_indexing.chunk import chonkie_steps
 from livedex_indexing.chunk.chunk_limits import pipeline_time
 from livedex_indexing.chunk.chunk_plan import PluginPipeline
 from livedex_indexing.chunk.error_place import error_place
-from livedex_indexing.conformance import span_faults
-from livedex_indexing.model import KINDS
 from livedex_indexing.plugins import BUILT_IN, PIPELINE, Pipeline, PluginUnavailable, Registry, Span
 from livedex_indexing.plugins.plugin_loader import load_sources
 from livedex_indexing.plugins.plugin_source import find
+from livedex_indexing.span_check import span_fault
 
-_METADATA_BYTES = 4096  # of one span
 _REASON_CHARS = 300
 _LOAD_S = 10.0
 
@@ -46,7 +43,7 @@ def cut(wanted: PluginPipeline, text: str, suffix: str) -> list[Span]:
     try:
         with _limited(pipeline_time(len(text))):
             spans = pipeline.chunk(text, suffix)
-            reason = fault_of(spans, text)  # which may run code of the plugin: of a class of its own
+            reason = span_fault(spans, text)  # which may run code of the plugin: of a class of its own
     except _OutOfTime:
         raise PipelineFailed("it takes too long") from None
     except BaseException as fault:  # a plugin may raise anything
@@ -54,31 +51,6 @@ def cut(wanted: PluginPipeline, text: str, suffix: str) -> list[Span]:
     if reason is not None:
         raise PipelineFailed(reason)
     return spans
-
-
-def fault_of(spans: object, text: str) -> str | None:
-    """Return what is wrong with a pipeline's answer, None if it can be used."""
-    if not isinstance(spans, list):
-        return f"it returns {type(spans).__name__}, not a list"
-    for span in spans:
-        if not isinstance(span, Span):
-            return f"it returns a list of {type(span).__name__}, not of Span"
-        if type(span.start) is not int or type(span.end) is not int:
-            return "a span's offsets are not numbers"
-        if span.kind is not None and span.kind not in KINDS:
-            return f"a span has the kind {str(span.kind)[:40]!r}, which is none of livedex's"
-        if not _is_small(span.metadata):
-            return f"a span's metadata is no JSON of at most {_METADATA_BYTES} bytes"
-    return next(span_faults(spans, text), None)
-
-
-def _is_small(metadata: Any) -> bool:
-    if not isinstance(metadata, dict) or not all(isinstance(name, str) for name in metadata):
-        return False
-    try:
-        return len(msgspec.json.encode(metadata)) <= _METADATA_BYTES
-    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
-        return False
 
 
 @contextmanager

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_indexing.chunk import chunk_plan, plugin_pipeline
+from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings, PluginPipeline
 from livedex_indexing.chunk.chunker import LONGEST, chunk_content
 from livedex_indexing.model import ChunkedContent
 from livedex_indexing.plugins import Span
+from livedex_indexing.span_check import span_fault
 
 LINES = """
 from livedex_indexing.plugins import Span
@@ -140,11 +141,12 @@ def test_only_spans_in_order_and_inside_pass(pairs: list[tuple[int, int]]) -> No
     spans = [Span(start, end) for start, end in pairs]
     flat = [offset for pair in pairs for offset in pair]
     right = flat == sorted(flat) and all(0 <= offset <= len(text) for offset in flat)
-    assert (plugin_pipeline.fault_of(spans, text) is None) == right
+    assert (span_fault(spans, text) is None) == right
 
 
 HOSTILE = """
 from livedex_indexing.plugins import Span
+from livedex_indexing.span_check import span_fault
 
 class Odd(BaseException):
     pass

@@ -41,6 +41,17 @@ SUITES: dict[str, tuple[PluginKind, Callable[..., list[str]]]] = {
 BROKEN = [
     ("paragraphs", "found.start(), found.end()", "found.start(), found.end() + 1", "overlaps|outside"),
     ("paragraphs", "for found in re", "for found in text.nothing or re", "AttributeError"),
+    ("paragraphs", "Span(found.start(), found.end())", "Span(found.start(), found.end(), 'prose')", "kind 'prose'"),
+    ("paragraphs", "Span(found.start(), found.end())", "Span(0, 1, None, {'x': object()})", "metadata is no JSON"),
+    ("paragraphs", "return [Span(", "return [(", "a list of tuple, not of Span"),
+    ("memory", "return hits[query", "return tuple(hits)[query", "search returns tuple, not a list of Hit"),
+    (
+        "memory",
+        "hits[query.offset : query.offset + query.limit]",
+        "[hit.path for hit in hits]",
+        "list of str, not of Hit",
+    ),
+    ("memory", 'name.startswith(path + "/")', "name.startswith(path)", "takes files outside of it"),
     ("memory", "hits.sort(key=lambda hit: -hit.score)", "hits.sort(key=lambda hit: hit.score)", "best hit"),
     ("memory", "query.offset + query.limit", "", "limit"),
     ("memory", "if query.path and", "if False and", "ignores path"),
@@ -83,6 +94,7 @@ def test_its_suite_notices_a_fault(name: str, text: str, replacement: str, fault
     plugins = loaded(tmp_path, (text, replacement))
     faults = check(lambda: plugins.registry.create(kind, name, CONFIG))
     assert faults and re.search(fault, "\n".join(faults)), faults
+    assert len(faults) == len(set(faults)), "a fault is said once, however many texts show it"
 
 
 class OfOneThread(BaseEmbedder):
