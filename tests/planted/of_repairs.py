@@ -77,6 +77,20 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/daemon/watch/test_inotify.py::test_barriers_do_not_wait_for_the_reader_of_a_fifo",
     ),
     Defect(
+        "fifo-at-the-journal-of-messages",
+        "the exchange waits for ever for somebody who writes to a FIFO in the place of SQLite's journal",
+        "livedex_daemon/precious/precious_database.py",
+        (('(*_FILES[1:], "-journal")', "_FILES[1:]"),),
+        "tests/daemon/exchange/test_exchange_database.py::test_what_is_no_file_in_the_place_of_the_log_is_named",
+    ),
+    Defect(
+        "folder-at-the-journal-of-marks",
+        "a start fails, or waits for ever, for what is in the place of the journal of the forgotten files",
+        "livedex_indexing/store/forgotten_database.py",
+        (("    keep_special(f", "    str(f"), ("import keep_folder, keep_special", "import keep_folder")),
+        f"{FORGOTTEN}::test_what_is_no_file_in_the_place_of_the_journal_is_kept",
+    ),
+    Defect(
         "opening-faults-raw",
         "a start that cannot replace the index ends with a traceback",
         "livedex_daemon/index_file/opener.py",

@@ -67,7 +67,7 @@ class DatabaseDisplaced(DatabaseUnusable):
 
 
 class DatabaseObstructed(DatabaseUnusable):
-    """A folder, a link or anything else is in the place of the file's log, or of the index of that."""
+    """A folder, a link or anything else is in the place of the file's log, of the index of that or of a journal."""
 
     remedy = "move away what is there, and keep the file itself"
 
@@ -271,8 +271,11 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def obstacle_of(path: str) -> str | None:
-    """Return what is in the place of the file's log, or of the index of that, and is no file; None if nothing is."""
-    for suffix in _FILES[1:]:
+    """Return what is in the place of the file's log, the index of that or a journal, and is no file; None if nothing is.
+
+    SQLite would wait for somebody who writes to a FIFO there.
+    """
+    for suffix in (*_FILES[1:], "-journal"):
         with suppress(FileNotFoundError):
             if not stat.S_ISREG(os.lstat(path + suffix).st_mode):
                 return path + suffix

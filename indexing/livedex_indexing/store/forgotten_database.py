@@ -17,7 +17,7 @@ import apsw
 
 from livedex_indexing.store.database import DAMAGED, fetch, immediate
 from livedex_indexing.store.forgotten_copy import Hashes, Record
-from livedex_indexing.store.set_aside import keep_folder
+from livedex_indexing.store.set_aside import keep_folder, keep_special
 
 APPLICATION_ID: Final = 0x4C444650  # "LDFP"
 HASH_BYTES: Final = 16
@@ -84,6 +84,7 @@ def _is_hash(value: object) -> bool:
 
 
 def _connect(path: str) -> apsw.Connection:
+    keep_special(f"{path}-journal", path)  # SQLite would wait for somebody who writes to a FIFO there
     db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     db.set_busy_timeout(BUSY_MS)
     return db

@@ -15,6 +15,7 @@ from typing import Final
 import apsw
 
 from livedex_indexing.store.database import DAMAGED, fetch
+from livedex_indexing.store.set_aside import keep_special
 
 APPLICATION_ID: Final = 0x4C445645  # "LDVE", in the file's header
 SCHEMA_VERSION: Final = 1
@@ -84,7 +85,7 @@ def open_reader(path: str) -> apsw.Connection:
 
 def remove(path: str) -> None:
     """Remove a file of vectors with its log."""
-    for suffix in ("", "-wal", "-shm"):
+    for suffix in ("", "-wal", "-shm", "-journal"):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path + suffix)
 
@@ -99,6 +100,7 @@ def _opened(path: str) -> apsw.Connection:
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     Path(path).chmod(0o600)
+    keep_special(f"{path}-journal", path)  # SQLite would wait for somebody who writes to a FIFO there
     db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     db.set_busy_timeout(BUSY_MS)
     db.pragma("cache_size", -_CACHE_KIB)

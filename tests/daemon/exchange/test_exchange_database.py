@@ -104,7 +104,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path, make: object) -> None:
     assert "move away what is there" in refused.value.remedy, "its disk has nothing to do with it"
 
 
-@pytest.mark.parametrize("suffix", ["-wal", "-shm"])
+@pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("elsewhere")])
 def test_what_is_no_file_in_the_place_of_the_log_is_named(
     tmp_path: Path, make: Callable[[Path], object], suffix: str

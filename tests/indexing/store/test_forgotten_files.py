@@ -197,6 +197,17 @@ def _made(folder: Path) -> Path:
     return folder / "forgotten.db"
 
 
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("elsewhere")])
+def test_what_is_no_file_in_the_place_of_the_journal_is_kept(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    path = _made(tmp_path)
+    make(tmp_path / "forgotten.db-journal")
+    forgotten = ForgottenFiles(str(path))
+    assert _all_there(forgotten) and not forgotten.is_incomplete
+    forgotten.add(b"/s", [(b"x", ONE)])
+    forgotten.close()
+    assert os.path.lexists(tmp_path / "forgotten.db.aside")
+
+
 def _all_there(forgotten: ForgottenFiles) -> bool:
     return all(forgotten.is_forgotten(root, path, digest) for (root, path), digest in MARKS.items())
 
