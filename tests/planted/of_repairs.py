@@ -91,6 +91,13 @@ DEFECTS: tuple[Defect, ...] = (
         f"{FORGOTTEN}::test_what_is_no_file_in_the_place_of_the_journal_is_kept",
     ),
     Defect(
+        "no-start-on-a-full-disk",
+        "a start is refused where the disk has no room for the index of the log, though nothing is to be written",
+        "livedex_indexing/store/database.py",
+        (("not _is_on_full_disk(path, error) or", "True or"),),
+        "tests/system/test_store_faults_disk.py::test_a_start_on_a_full_disk_serves_the_index_and_heals",
+    ),
+    Defect(
         "opening-faults-raw",
         "a start that cannot replace the index ends with a traceback",
         "livedex_daemon/index_file/opener.py",

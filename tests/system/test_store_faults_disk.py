@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -192,6 +193,27 @@ def test_a_log_without_room_at_the_start(home: Home, tree: Tree, options: str) -
     done = in_full_disk(home, home.path / "log", options, script)
     assert (done.returncode, "1 hit in 1 file" in done.stdout) == (0, True), done.stderr
     assert '"log_unavailable"' in done.stdout
+
+
+@needs_namespaces
+def test_a_start_on_a_full_disk_serves_the_index_and_heals(home: Home, tree: Tree) -> None:
+    tree.write_all({"a.txt": "firstword\n", "b.txt": "otherword\n"})
+    home.config.write_text(f'[[roots]]\npath = "{tree}"\n')
+    script = f"""livedex sync && livedex down
+        echo secondword > {tree}/a.txt
+        head -c 60m /dev/zero > "$1/full" || true
+        livedex --json search otherword; livedex --json search firstword || true; livedex --json status
+        rm "$1/full"
+        until livedex sync 2> /dev/null; do :; done
+        livedex --json search secondword && livedex --json status && livedex down"""
+    done = in_full_disk(home, home.data, "size=50m", script)
+    assert done.returncode == 0, done.stderr + home.logs()
+    other, first, full, second, healed = [json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{"]
+    assert [hit["relative_path"] for hit in other["hits"]] == ["b.txt"] and first["hits"] == []
+    assert (other["fresh"], other["reason"]) == (first["fresh"], first["reason"]) == (False, "store")
+    assert [warning["code"] for warning in full["warnings"]] == ["disk_full"]
+    assert [hit["relative_path"] for hit in second["hits"]] == ["a.txt"] and second["fresh"]
+    assert (healed["state"], healed["warnings"]) == ("ready", [])
 
 
 @needs_namespaces

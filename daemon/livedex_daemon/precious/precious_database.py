@@ -271,7 +271,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def obstacle_of(path: str) -> str | None:
-    """Return what is in the place of the file's log, the index of that or a journal, and is no file; None if nothing is.
+    """Return what is in the place of the file's log, the index of that or a journal, and is no file; None if none is.
 
     SQLite would wait for somebody who writes to a FIFO there.
     """

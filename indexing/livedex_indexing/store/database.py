@@ -96,23 +96,32 @@ def _is_on_full_disk(path: str, error: apsw.Error) -> bool:
 def open_writer(path: str) -> apsw.Connection:
     """Open the one connection that writes, and create the file (0600) if there is none.
 
-    Raises IndexDamaged (IndexOlder too), IndexNewer or IndexUnwritable; a file that is refused is left unchanged, byte
-    for byte.
+    On a full disk an index that is there can be opened, and read. Raises IndexDamaged (IndexOlder too), IndexNewer or
+    IndexUnwritable; a file that is refused is left unchanged, byte for byte.
     """
     with translated(path):
         _make_private(path)
-        db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=page_checksums.VFS_NAME)
         try:
-            _harden(db)
-            db.set_busy_timeout(BUSY_MS)
-            db.pragma("cache_size", -WRITER_CACHE_KIB)
-            db.pragma("temp_store", "memory")  # no text in a temporary folder, and no space needed there
-            _check_version(db, path)
-            _set_up(db, path)
-            _make_tables(db)
-        except BaseException:
-            db.close()
-            raise
+            return _opened(path, page_checksums.VFS_NAME)
+        except apsw.IOError as error:
+            if not _is_on_full_disk(path, error) or not os.stat(path).st_size:
+                raise
+            return _opened(path, page_checksums.MEMORY_VFS_NAME)
+
+
+def _opened(path: str, vfs: str) -> apsw.Connection:
+    db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
+    try:
+        _harden(db)
+        db.set_busy_timeout(BUSY_MS)
+        db.pragma("cache_size", -WRITER_CACHE_KIB)
+        db.pragma("temp_store", "memory")  # no text in a temporary folder, and no space needed there
+        _check_version(db, path)
+        _set_up(db, path)
+        _make_tables(db)
+    except BaseException:
+        db.close()
+        raise
     return db
 
 

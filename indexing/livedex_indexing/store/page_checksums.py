@@ -20,6 +20,7 @@ import apsw
 PAGE_BYTES: Final = 4096
 SUM_BYTES: Final = 8  # reserved at the end of each page; SQLite and readers leave them alone
 VFS_NAME: Final = "livedex"
+MEMORY_VFS_NAME: Final = "livedex-memory"  # the index of the log is no file but memory: no other process can read
 
 _BODY: Final = PAGE_BYTES - SUM_BYTES
 _RESERVED_AT: Final = 20  # in the file's header
@@ -37,8 +38,8 @@ sync: Final = getattr(os, "fdatasync", os.fsync)  # as in SQLite: macOS has no f
 class _File(apsw.VFSFile):
     """A file that the writer writes. SQLite's calls come with the interpreter's lock: slow ones must release it."""
 
-    def __init__(self, name: apsw.URIFilename | str | None, flags: list[int]) -> None:
-        super().__init__("", name, flags)
+    def __init__(self, base: str, name: apsw.URIFilename | str | None, flags: list[int]) -> None:
+        super().__init__(base, name, flags)
         self._path = name.filename() if isinstance(name, apsw.URIFilename) else name
         # Close it together with the file, no earlier: closing a descriptor of a database drops the locks on it.
         self._own = os.open(self._path, os.O_RDWR | os.O_CLOEXEC) if self._path else -1
@@ -76,13 +77,16 @@ class _PageFile(_File):
 
 
 class _Vfs(apsw.VFS):
-    def __init__(self) -> None:
-        super().__init__(VFS_NAME, "")
+    def __init__(self, name: str, base: str) -> None:
+        super().__init__(name, base)
+        self._base = base
 
     def xOpen(self, name: apsw.URIFilename | str | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802 - SQLite's name
         if flags[0] & apsw.SQLITE_OPEN_MAIN_DB:
-            return _PageFile(name, flags)
-        return _File(name, flags) if flags[0] & apsw.SQLITE_OPEN_WAL else apsw.VFSFile("", name, flags)
+            return _PageFile(self._base, name, flags)
+        if flags[0] & apsw.SQLITE_OPEN_WAL:
+            return _File(self._base, name, flags)
+        return apsw.VFSFile(self._base, name, flags)
 
     def xFullPathname(self, name: str) -> str:  # noqa: N802 - SQLite's name
         return os.path.realpath(name)  # APSW mistakes SQLite's "I followed a link" for a failure
@@ -92,7 +96,9 @@ class _Vfs(apsw.VFS):
         return microseconds
 
 
-WRITER_VFS: Final = _Vfs()  # SQLite keeps no reference of its own
+# SQLite keeps no reference of its own.
+WRITER_VFS: Final = _Vfs(VFS_NAME, "")
+MEMORY_VFS: Final = _Vfs(MEMORY_VFS_NAME, "unix-excl")
 
 
 def is_unsynced(path: str) -> bool:
