@@ -21,6 +21,27 @@ DEFECTS = (
         "tests/indexing/text/test_decoder.py::test_a_short_text_is_read_as_it_was_written",
     ),
     Defect(
+        "misspelt-path-finds-nothing",
+        "a search in a folder that is not there, or left out, finds nothing and does not say why",
+        "livedex_indexing/search/unknown_values.py",
+        (("if is_inside and not _has_files(reader, place):", "if False:"),),
+        "tests/indexing/search/test_answers.py::test_a_path_without_an_indexed_file_is_said",
+    ),
+    Defect(
+        "misspelt-path-is-audited",
+        "`audit` of a path that is not there says that there are no differences",
+        "livedex_ipc/cli/context.py",
+        (("if not os.path.lexists(path):", "if False:"),),
+        "tests/system/test_newcomer.py::test_in_a_pipe",
+    ),
+    Defect(
+        "root-inside-a-root",
+        "`--root` with a folder inside a root only says that it is no root",
+        "livedex_daemon/answer/fresh_reads.py",
+        (("is_inside = self._roots.locate(real) is not None", "is_inside = False"),),
+        "tests/system/test_newcomer.py::test_in_a_pipe",
+    ),
+    Defect(
         "ctrl-c-while-loading",
         "Ctrl-C while a command loads its modules prints a traceback",
         "livedex_ipc/__main__.py",

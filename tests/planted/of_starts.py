@@ -10,6 +10,13 @@ DISK = "tests/system/test_store_faults_disk.py"
 
 DEFECTS = (
     Defect(
+        "one-fault-of-a-table",
+        "of a list or a table of the configuration only the first fault is reported, and the next after it is mended",
+        "livedex_daemon/config/setting_values.py",
+        (("faults[element] = str(fault)", "raise ElementErrors({element: str(fault)}) from None"),),
+        "tests/daemon/config/test_setting_values.py::test_each_element_of_a_list_and_a_table_has_its_faults",
+    ),
+    Defect(
         "no-root-while-it-starts",
         "while plugins load, a search in a folder is an error that says that no root contains it",
         "livedex_daemon/answer/fresh_reads.py",

@@ -327,11 +327,12 @@ class FreshReads:
     async def root_at(self, path: bytes, field: str) -> Root:
         """Return the root of this path. Raise OutsideRoots, which names the param ``field``, if it is none."""
         await self.roots_known()
-        root = self._roots.by_path(await self.lookups.run(path, lambda lookup: lookup.real(path)))
+        real = await self.lookups.run(path, lambda lookup: lookup.real(path))
+        root = self._roots.by_path(real)
         if root is None:
-            raise OutsideRoots(
-                f"{display_path(path)} is not a root; `livedex roots list` lists the roots", {"field": field}
-            )
+            is_inside = self._roots.locate(real) is not None
+            remedy = "it is in one: name it as a path instead" if is_inside else "`livedex roots list` lists the roots"
+            raise OutsideRoots(f"{display_path(path)} is not a root; {remedy}", {"field": field})
         return root
 
     async def read(self, action: Callable[[Reader], T], timing: Timing) -> T:

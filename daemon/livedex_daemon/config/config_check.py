@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from livedex_daemon.config.key_positions import Layout, Path, Position
 from livedex_daemon.config.setting_values import (
-    ElementError,
+    ElementErrors,
     encoding_name,
     kind_of,
     patterns,
@@ -170,8 +170,9 @@ class _Check:
         key = dotted(path)
         try:
             self._checked.values[key] = SETTINGS[key].read(value)
-        except ElementError as fault:
-            self._fault((*path, fault.element), str(fault))
+        except ElementErrors as error:
+            for element, message in error.faults.items():
+                self._fault((*path, element), message)
         except ValueError as fault:
             self._fault(path, str(fault))
 
@@ -255,8 +256,9 @@ class _Check:
         path = (*where, "ignore")
         try:
             return patterns(entry.get("ignore", []))
-        except ElementError as fault:
-            self._fault((*path, fault.element), str(fault))
+        except ElementErrors as error:
+            for element, message in error.faults.items():
+                self._fault((*path, element), message)
         except ValueError as fault:
             self._fault(path, str(fault))
         return ()

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from livedex_indexing.query.query_parser import QUERY_BYTES, parse
 from livedex_ipc.http_gateways import gateway_address
 from livedex_ipc.params import nearest
 
 Reader = Callable[[Any], Any]
+Element = TypeVar("Element", int, str)  # of a list: its position; of a table: its key
 
 SIZE_UNITS = {
     "b": 1,
@@ -175,11 +176,14 @@ def patterns(value: Any) -> tuple[str, ...]:
     """Read a list of gitignore patterns. A pattern is one line, so it contains no newline and no NUL."""
     if not isinstance(value, list):
         raise ValueError(f'must be a list of patterns such as ["*.tmp"], not {kind_of(value)}')
-    for index, pattern in enumerate(value):
+
+    def check(_index: int, pattern: Any) -> None:
         if not isinstance(pattern, str):
-            raise ElementError(index, f"must be a pattern in quotes, not {kind_of(pattern)}")
+            raise ValueError(f"must be a pattern in quotes, not {kind_of(pattern)}")
         if not pattern or set(pattern) & {"\n", "\r", "\0"}:
-            raise ElementError(index, "must be one gitignore pattern, neither empty nor more than one line")
+            raise ValueError("must be one gitignore pattern, neither empty nor more than one line")
+
+    _each(enumerate(value), check)
     return tuple(value)
 
 
@@ -199,17 +203,17 @@ def parsers(value: Any) -> Mapping[str, str]:
 
 def _by_suffix(value: Mapping[str, object]) -> Mapping[str, str]:
     found: dict[str, str] = {}
-    for suffix, name in value.items():
+
+    def read(suffix: str, name: object) -> None:
         if not _SUFFIX.fullmatch(suffix):
-            raise ElementError(suffix, 'the key must be a suffix with its dot, such as ".org"')
+            raise ValueError('the key must be a suffix with its dot, such as ".org"')
         # File names are bytes, and fold as bytes: only ASCII letters change case.
         folded = suffix.encode().lower().decode()
         if folded in found:
-            raise ElementError(suffix, f'"{folded}" is set twice: upper and lower case are the same')
-        try:
-            found[folded] = part_name(name)
-        except ValueError as fault:
-            raise ElementError(suffix, str(fault)) from None
+            raise ValueError(f'"{folded}" is set twice: upper and lower case are the same')
+        found[folded] = part_name(name)
+
+    _each(value.items(), read)
     return MappingProxyType(found)
 
 
@@ -220,17 +224,17 @@ def encodings(value: Any) -> Mapping[str, str]:
     if not isinstance(value, dict):
         raise ValueError(f'must be a table such as {{ "*.pas" = "cp850" }}, not {kind_of(value)}')
     found: dict[str, str] = {}
-    for glob, name in value.items():
+
+    def read(glob: str, name: object) -> None:
         try:
             is_filter = GlobFilter([glob]).bounds
         except BadGlob as fault:
-            raise ElementError(glob, f"the key must be a glob: {fault}") from None
+            raise ValueError(f"the key must be a glob: {fault}") from None
         if not is_filter:
-            raise ElementError(glob, 'the key must be a glob of what it is for, such as "*.pas", without "!"')
-        try:
-            found[glob] = encoding_name(name)
-        except ValueError as fault:
-            raise ElementError(glob, str(fault)) from None
+            raise ValueError('the key must be a glob of what it is for, such as "*.pas", without "!"')
+        found[glob] = encoding_name(name)
+
+    _each(value.items(), read)
     return MappingProxyType(found)
 
 
@@ -259,11 +263,14 @@ def folders(value: Any) -> tuple[str, ...]:
     """Read a list of folders, each absolute or below ``~``: there is no working folder that a daemon could mean."""
     if not isinstance(value, list):
         raise ValueError(f'must be a list of folders such as ["~/livedex-plugins"], not {kind_of(value)}')
-    for index, folder in enumerate(value):
+
+    def check(_index: int, folder: Any) -> None:
         if not isinstance(folder, str):
-            raise ElementError(index, f"must be a folder in quotes, not {kind_of(folder)}")
+            raise ValueError(f"must be a folder in quotes, not {kind_of(folder)}")
         if not folder.startswith(("/", "~")) or set(folder) & {"\n", "\0"}:
-            raise ElementError(index, 'must be an absolute path, or one that begins with "~"')
+            raise ValueError('must be an absolute path, or one that begins with "~"')
+
+    _each(enumerate(value), check)
     return tuple(value)
 
 
@@ -291,12 +298,24 @@ def thawed(value: object) -> object:
     return [thawed(one) for one in value] if isinstance(value, tuple) else value
 
 
-class ElementError(ValueError):
-    """A fault in one element of a list or a table: ``element`` is its position or its key."""
+class ElementErrors(ValueError):
+    """Faults in elements of a list or a table: ``faults`` maps the position or the key of each to its message."""
 
-    def __init__(self, element: int | str, message: str) -> None:
-        super().__init__(message)
-        self.element = element
+    def __init__(self, faults: Mapping[int | str, str]) -> None:
+        super().__init__("; ".join(faults.values()))
+        self.faults = faults
+
+
+def _each(elements: Iterable[tuple[Element, Any]], read: Callable[[Element, Any], None]) -> None:
+    """Read each element. Raises ElementErrors with the faults of all."""
+    faults: dict[int | str, str] = {}
+    for element, value in elements:
+        try:
+            read(element, value)
+        except ValueError as fault:
+            faults[element] = str(fault)
+    if faults:
+        raise ElementErrors(faults)
 
 
 def suggestion(word: str, known: tuple[str, ...]) -> str:

@@ -1,36 +1,53 @@
-"""Says which languages and kinds of a query no file can have, with the nearest that there is.
+"""Says which languages, kinds and paths of a query no file can have, with the nearest that there is.
 
 Invariant: a warning only explains: it changes no hit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from livedex_indexing.hits.answer_json import warning
 from livedex_indexing.language_names import names_of, same_language
-from livedex_indexing.model import KINDS
+from livedex_indexing.model import KINDS, Place
+from livedex_indexing.path_text import display_path
+from livedex_indexing.query.scope import within
+from livedex_indexing.relpath import absolute
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
 from livedex_ipc.params import nearest, shown
 from livedex_ipc.wire_results import AnswerWarning
 
 _LANGUAGES = "SELECT name FROM languages"
+_INDEXED = "SELECT 1 FROM files d WHERE {} AND d.content_id IS NOT NULL LIMIT 1"
 _MOST = 8
 
 
-def unknown_values(reader: Reader, request: SearchRequest) -> list[AnswerWarning]:
-    """Return a warning for each language and kind that the request names and no indexed file has."""
+def unknown_values(reader: Reader, request: SearchRequest, roots: Mapping[int, bytes]) -> list[AnswerWarning]:
+    """Return a warning for each language, kind and path that the request names and no indexed file has."""
     terms = () if request.mode in ("exact", "regex") else request.parsed()[0].terms
     languages = [*request.languages, *(term.value for term in terms if term.name == "lang")]
     kinds = [term.value for term in terms if term.name == "kind"]
-    if not languages and not kinds:
-        return []
     warnings = [*_languages(reader, languages), *map(_kind, _unknown_kinds(kinds))]
+    for place in request.places or ():
+        if len(warnings) >= _MOST:
+            break
+        is_inside = place.path and place.root_id in roots  # a root itself may be empty, or missing
+        if is_inside and not _has_files(reader, place):
+            shown_path = display_path(absolute(roots[place.root_id], place.path))
+            message = f"no indexed file is at or below {shown_path}"
+            warnings.append(warning("query_unknown", message, "`livedex why` shows the reason"))
     return warnings[:_MOST]
 
 
-def _languages(reader: Reader, names: Iterable[str]) -> Iterator[AnswerWarning]:
+def _has_files(reader: Reader, place: Place) -> bool:
+    condition, values = within([place])
+    return bool(reader.rows(_INDEXED.format(condition), values))
+
+
+def _languages(reader: Reader, names: Sequence[str]) -> Iterator[AnswerWarning]:
+    if not names:
+        return
     known = {same_language(name) for (name,) in reader.rows(_LANGUAGES)}
     for name in dict.fromkeys(names):
         if same_language(name) not in known:

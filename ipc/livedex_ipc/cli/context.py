@@ -169,6 +169,17 @@ class Context:
         for text in state_lines(state, pending, shown, colour=streams.err_colour):
             streams.message(in_options(text, self.line.command))
 
+    def name_missing(self, paths: Iterable[bytes]) -> None:
+        """Say on stderr which of the absolute paths are not on the disk: an answer without them was of nothing."""
+        import os
+
+        from livedex_ipc.cli.render.shown_paths import relative, working_folder
+        from livedex_ipc.cli.render.terminal_text import visible
+
+        for path in () if self.streams.json else paths:
+            if not os.path.lexists(path):
+                self.streams.message(f"livedex: there is no {visible(relative(os.fsdecode(path), working_folder()))}")
+
     def page(self, text: str) -> None:
         """Write ``text``: on a terminal that it does not fit, through the pager."""
         if self.streams.out_is_terminal and not self.line.no_pager:

@@ -237,3 +237,18 @@ def test_an_unknown_language_or_kind_is_said(
     index.write("root/a.py", "walrus = 1\n")
     found = [(w["message"], w["remedy"]) for w in index.ask(query, **params).warnings if w["code"] == "query_unknown"]
     assert found == ([] if said is None else [said])
+
+
+@pytest.mark.parametrize("mode", ["auto", "exact"])
+def test_a_path_without_an_indexed_file_is_said(index: Indexed, mode: str) -> None:
+    """As one that is misspelt, or that a rule leaves out."""
+    index.write("root/notes/a.md", "walrus\n")
+    wanted = {name: str(index.folder / "root" / name) for name in ("notes", "notes/a.md", "note", "notes/a.md.md")}
+    for name in ("notes", "notes/a.md"):
+        assert index.ask("walrus", mode=mode, path=wanted[name]).warnings == []
+    assert index.ask("walrus", mode=mode, path=str(index.folder / "root")).warnings == []
+    answer = index.ask("walrus", mode=mode, paths=list(wanted.values()))
+    assert [(w["code"], w["message"]) for w in answer.warnings] == [
+        ("query_unknown", f"no indexed file is at or below {wanted[name]}") for name in ("note", "notes/a.md.md")
+    ]
+    assert len(answer.hits) == 1

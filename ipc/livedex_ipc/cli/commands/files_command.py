@@ -42,6 +42,7 @@ def show(context: Context) -> int:
         result = _all_pages(client, "files/list", params, context.values.get("limit", sys.maxsize))
     if not result["files"]:
         context.streams.hint("livedex: no files")
+        context.name_missing(context.values.get("paths", ()))
 
     def render(answer: FileListResult[FileFields]) -> str:
         from livedex_ipc.cli.render.files_text import files_text

@@ -26,6 +26,8 @@ def index(context: Context) -> int:
         return index_lines(answer)
 
     context.show(result, render)
+    if not result["removed"]:
+        context.name_missing(context.values.get("paths", ()))
     return 0
 
 
@@ -40,6 +42,8 @@ def audit(context: Context) -> int:
         return audit_lines(answer)
 
     context.show(result, render)
+    if not result["differences"]:
+        context.name_missing(context.values.get("paths", ()))
     return 1 if result["differences"] else 0
 
 
