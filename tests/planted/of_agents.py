@@ -11,6 +11,13 @@ BUDGET = "tests/ipc/mcp/test_answer_budget.py"
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
+        "agents-cannot-list-raw-paths",
+        "`list` of an agent takes no path that is not UTF-8",
+        "livedex_ipc/mcp/mcp_tools.py",
+        (('("path", "path_b64", "glob", "status"', '("path", "glob", "status"'),),
+        "tests/ipc/mcp/test_mcp_stdio.py::test_a_file_whose_path_is_not_utf_8_can_be_read_and_forgotten",
+    ),
+    Defect(
         "answer-past-its-budget",
         "an answer is longer than hosts show, and they cut it without a word",
         "livedex_ipc/mcp/answer_budget.py",

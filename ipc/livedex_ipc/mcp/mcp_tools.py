@@ -104,7 +104,7 @@ _HIT = {
         "symbol": "string",
     },
     **{"snippet_line": "integer", "snippet": "string", "context_before": "string", "context_after": "string"},
-    **{"also_at": "array", "matches": "integer"},
+    **{"also_at": "array", "also_at_b64": "array", "matches": "integer"},
 }
 _CHUNK = {"start_line": "integer", "end_line": "integer", "heading": "string", "symbol": "string", "text": "string"}
 _FILE = {
@@ -130,7 +130,19 @@ _SEARCH = Tool(
     "Use `search` before grep, find or reading whole files: one call gives the ranked places (path, lines, snippet) of"
     " all indexed folders, and it knows every save made before the call.",
     "search",
-    ("query", "limit", "offset", "path", "globs", "languages", "kinds", "mode", "context_lines", "max_chars"),
+    (
+        "query",
+        "limit",
+        "offset",
+        "path",
+        "path_b64",
+        "globs",
+        "languages",
+        "kinds",
+        "mode",
+        "context_lines",
+        "max_chars",
+    ),
     {
         "hits": _list_of(_HIT, ("path", "start_line", "end_line", "snippet_line", "snippet")),
         **_STATE,
@@ -170,7 +182,7 @@ _LIST = Tool(
     "Indexed, pending, skipped and failed files, by path, with the reason where one is not indexed.",
     "Use `list` to see which files are there (glob, path), or what failed (status).",
     "files/list",
-    ("path", "glob", "status", "limit", "offset"),
+    ("path", "path_b64", "glob", "status", "limit", "offset"),
     {"files": _list_of(_FILE, ("path", "status")), "total": _COUNT, **_STATE, **_CUT},
     ("files", "total", "fresh"),
     items="files",
@@ -199,7 +211,7 @@ _INDEX = Tool(
     "Compare files with the index now. Rarely needed: saved files are noticed by themselves. It reports progress.",
     "`index` is rarely needed; use it when an answer says that it is not fresh and stays so.",
     "index/run",
-    ("paths", "force"),
+    ("paths", "paths_b64", "force"),
     {
         **dict.fromkeys(("scanned", "indexed", "unchanged", "skipped", "removed", "documents_pending"), _COUNT),
         "failed": _list_of({"path": "string", "stage": "string", "message": "string"}, ("path",)),

@@ -189,6 +189,9 @@ def test_a_file_whose_path_is_not_utf_8_can_be_read_and_forgotten(indexed: Daemo
         assert [chunk["text"] for chunk in read["chunks"]] == ["a quagga\n"]
         assert read["path_b64"] == place["path_b64"]
         assert place["path_b64"] in [each.get("path_b64") for each in agent.answer("list")["files"]]
+        assert len(agent.answer("list", **place)["files"]) == 1
+        assert len(agent.answer("search", query="quagga", **place)["hits"]) == 1
+        assert agent.answer("index", paths_b64=[place["path_b64"]])["scanned"] == 1
         assert agent.answer("delete", **place)["deleted"] == 1
 
 
