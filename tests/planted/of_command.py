@@ -42,6 +42,27 @@ DEFECTS = (
         "tests/system/test_newcomer.py::test_in_a_pipe",
     ),
     Defect(
+        "hits-cut-in-silence",
+        "`search --all` ends after 10,000 hits, and nothing says that there are more",
+        "livedex_indexing/search/search_run.py",
+        (("if more and self.request.offset + reached >= SEARCH_WINDOW else []", "if False else []"),),
+        "tests/indexing/search/test_answers.py::test_hits_that_no_page_can_have_are_said",
+    ),
+    Defect(
+        "warning-of-a-later-page",
+        "`search --json --all` has the warnings of its first page alone, so that hits that are missing are not said",
+        "livedex_ipc/cli/commands/search_command.py",
+        (("for answer in answers for warning in answer", "for answer in answers[:1] for warning in answer"),),
+        f"{COMMANDS}::test_a_warning_of_some_pages_is_printed_once",
+    ),
+    Defect(
+        "all-hits-in-a-second",
+        "`search --all` in a pipe lacks hits, because each page has the time of one that a person waits for",
+        "livedex_ipc/cli/commands/search_command.py",
+        (('if values.get("all") or (params', "if (params"),),
+        f"{CLI}::test_lines_are_waited_for_longer",
+    ),
+    Defect(
         "ctrl-c-while-loading",
         "Ctrl-C while a command loads its modules prints a traceback",
         "livedex_ipc/__main__.py",

@@ -37,6 +37,8 @@ TOUR: tuple[tuple[str, int, str], ...] = (
     ("search lease --limt 3", 2, "did you mean --limit?"),
     ("search -e '(?<=a)b'", 2, "look-around is not supported"),
     ("search lease --in notes --in src -l", 0, "notes/lease.md"),
+    ("search lease -n 5000", 2, "--limit is at most 1,000; --all prints all hits"),
+    ("search -Fl lease -n 5000", 0, "notes/lease.md"),
     ("search lease /etc/hosts", 0, "A lease lasts"),
     ("search Łukaszewicz --short", 0, "notes/people.md:1:Lukaszewicz, Strasse"),
     ("search straße --short", 0, "notes/people.md"),

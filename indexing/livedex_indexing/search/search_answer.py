@@ -11,6 +11,7 @@ from livedex_indexing.hits.answer_json import warning
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.rank.facets import Facets
+from livedex_ipc.constants import SEARCH_WINDOW
 from livedex_ipc.wire_results import AnswerWarning, DidYouMean, SearchExtras, TotalFields
 
 CUT_WARNING: Final = warning(
@@ -26,6 +27,11 @@ AS_LINES_WARNING: Final = warning(
     "query_as_lines",
     "no words were found as typed: these are the lines with the text of the query",
     "search for other words, or set mode to keyword",
+)
+WINDOW_WARNING: Final = warning(
+    "hits_cut",
+    f"more than {SEARCH_WINDOW:,} hits match, and the others cannot be had",
+    "narrow the query; lines, in mode exact or regex, have no such limit",
 )
 NO_WORDS_WARNING: Final = warning("query_no_words", "the query contains no letter or digit", "add a word")
 

@@ -14,10 +14,12 @@ from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.hits.text_budget import TextBudget
 from livedex_indexing.model import STATUSES
 from livedex_indexing.search.foreign_ranking import Ranker
+from livedex_indexing.search.search_answer import WINDOW_WARNING
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import GENERATION
 from livedex_ipc.constants import SEARCH_WINDOW
+from livedex_ipc.wire_results import AnswerWarning
 
 COUNT_FAILED: Final = f"""SELECT count(*) FROM files WHERE status = {STATUSES.index("failed")}
               AND root_id IN (SELECT id FROM roots WHERE missing_since IS NULL)"""
@@ -62,3 +64,7 @@ class SearchRun:
         the next page would lie outside the search window."""
         offset = self.request.offset + reached
         return offset if more and offset < SEARCH_WINDOW else None
+
+    def window_warnings(self, reached: int, more: bool) -> list[AnswerWarning]:
+        """Return a warning if ``more`` follow and the next page would lie outside the search window."""
+        return [WINDOW_WARNING] if more and self.request.offset + reached >= SEARCH_WINDOW else []

@@ -70,7 +70,7 @@ class _SortedSearch:
             run.next_offset(reached, left and reached > 0),
             generation,
             "keyword",
-            warnings_of(self._cut, self._late, no_words),
+            [*warnings_of(self._cut, self._late, no_words), *run.window_warnings(reached, left)],
             run.live.stale,
             self._facets(found) if request.facets and not self._late else None,
             omitted or None,

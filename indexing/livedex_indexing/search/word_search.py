@@ -137,6 +137,7 @@ class WordSearch:
             self._meaning.mode if compiled.textual else "keyword",
             [
                 *warnings_of(self._cut or compiled.cut, self._late, self._query.has_text and not compiled.textual),
+                *run.window_warnings(self._reached, more or left),
                 *self._meaning.warnings,
                 *([] if self._lost is None else [lost_backend(self._lost)]),
             ],

@@ -46,13 +46,14 @@ _GRACE_S = 10.0
 class Context:
     """One run of one command. ``local_exchange``: None in the thin command."""
 
-    __slots__ = ("client", "line", "local_exchange", "streams")
+    __slots__ = ("_messages", "client", "line", "local_exchange", "streams")
 
     def __init__(self, line: CommandLine, streams: Streams, local_exchange: LocalExchange | None = None) -> None:
         self.line = line
         self.streams = streams
         self.local_exchange = local_exchange
         self.client: Client | None = None  # the last connection
+        self._messages: set[str] = set()  # printed by `print_state`
 
     @property
     def values(self) -> dict[str, Any]:
@@ -167,7 +168,9 @@ class Context:
             if is_shown(warning) or (by_meaning and warning["code"] == "embedder_unavailable")
         ]
         for text in state_lines(state, pending, shown, colour=streams.err_colour):
-            streams.message(in_options(text, self.line.command))
+            if text not in self._messages:  # of another page
+                self._messages.add(text)
+                streams.message(in_options(text, self.line.command))
 
     def name_missing(self, paths: Iterable[bytes]) -> None:
         """Say on stderr which of the absolute paths are not on the disk: an answer without them was of nothing."""

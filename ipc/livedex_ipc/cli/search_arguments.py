@@ -110,7 +110,7 @@ SEARCH = Command(
         'QUERY: words, "exact phrases", prefix*, -without, path:X, ext:X, lang:X, kind:X, tag:X, meta:KEY=X.\n'
         "Write -- before the words when one of them begins with a dash: all behind it are words.\n"
         "T: a date (2026-05-01, 2026-05, 2026), an age (90m, 2d, 1y), yesterday, 'last week', or RFC 3339.\n"
-        "--timeout is 10 on a terminal and 60 with -F and -e. Exit 1: nothing found; 4: nothing found so far.\n"
+        "--timeout is 10 on a terminal, 60 with -F, -e and --all. Exit 1: nothing found; 4: nothing found so far.\n"
         "--explain: of the chunk words, written (in that form), pairs, near (to each other), symbols, heading,\n"
         "titled, every (word), opening, typed (as such), similar (meaning); of the file more (chunks), name, title,\n"
         "path, called (so), short, cover (of words), brief (name); less for auxiliary (tests), news and prose."

@@ -252,3 +252,17 @@ def test_a_path_without_an_indexed_file_is_said(index: Indexed, mode: str) -> No
         ("query_unknown", f"no indexed file is at or below {wanted[name]}") for name in ("note", "notes/a.md.md")
     ]
     assert len(answer.hits) == 1
+
+
+@pytest.mark.parametrize("sort", ["relevance", "path"])
+def test_hits_that_no_page_can_have_are_said(index: Indexed, sort: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_run, "SEARCH_WINDOW", 6)
+    for number in range(6):
+        index.write(f"root/{number}.md", f"walrus {number}\n")
+    last = {"limit": 3, "offset": 3, "sort": sort}
+    assert index.ask("walrus", **last).warnings == []
+    index.write("root/6.md", "walrus 6\n")
+    assert index.ask("walrus", limit=3, sort=sort).warnings == []
+    answer = index.ask("walrus", **last)
+    assert (len(answer.hits), answer.next_offset) == (3, None)
+    assert [warned["code"] for warned in answer.warnings] == ["hits_cut"]

@@ -280,6 +280,8 @@ def test_lines_are_waited_for_longer(home: Home, canned: CannedDaemon) -> None:
         (["-F", "x", "--json"], None),
         (["-F", "x", "--json", "--all"], 60_000),
         (["-F", "x", "--timeout", "2"], 2000),
+        (["x", "--all"], 60_000),
+        (["x", "--json", "--all"], 60_000),
     ):
         home.run("search", *words)
         assert canned.calls[-1][1].get("timeout_ms") == waited, words

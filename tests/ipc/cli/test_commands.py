@@ -269,3 +269,22 @@ def test_a_search_that_finds_nothing_says_that_documents_wait(home: Home, canned
     assert home.run("search", "zither", "--json").stderr == ""
     canned.answers["search"] = search_result(hit("/r/a.md", "zither", []), documents_pending=2)
     assert home.run("search", "zither").stderr == "", "a program reads what was found"
+
+
+def test_a_warning_of_some_pages_is_printed_once(home: Home, canned: CannedDaemon) -> None:
+    late = {"code": "query_deadline", "message": "late", "remedy": "wait"}
+    cut = {"code": "hits_cut", "message": "more", "remedy": "narrow"}
+
+    def page(params: dict[str, Any]) -> dict[str, Any]:
+        warnings = [[], [late], [late, cut]][params["offset"] // 1000]
+        return search_result(
+            hit("/r/a", "x", [[0, 1]]),
+            next_offset=None if params["offset"] == 2000 else params["offset"] + 1000,
+            warnings=warnings,
+        )
+
+    canned.answers["search"] = page
+    said = "livedex: query_deadline: late (wait)\nlivedex: hits_cut: more (narrow)\n"
+    for form in ("--short", "--long", "-l", "--vimgrep"):
+        assert home.run("search", "x", "--all", form).stderr == said, form
+    assert home.run_json("search", "x", "--all")["warnings"] == [late, cut]

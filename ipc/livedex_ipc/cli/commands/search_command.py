@@ -25,7 +25,7 @@ _OF_THE_COMMAND = ("form", "here", "all", "null", "paths", "roots")  # options t
 _PAGE = 1000
 _FIRST_LINES = 100  # in the first page of all lines, so that it comes early
 _PATIENCE_MS = 10_000  # a person would rather wait than ask again
-_GREP_MS = 60_000
+_ALL_MS = 60_000  # for a page, where all hits are wanted
 
 
 def search(context: Context) -> int:
@@ -113,7 +113,9 @@ def _print_json(context: Context, pages: Iterable[Result]) -> bool:
     hits = [hit for answer in answers for hit in answer["hits"]]
     state = next((answer for answer in answers if not answer["fresh"]), answers[0])
     end = {name: value for name, value in answers[-1].items() if name in ("next_offset", "next_cursor")}
-    merged = {**answers[0], **state, "hits": hits}
+    warnings = [warning for answer in answers for warning in answer["warnings"]]
+    distinct = [warning for number, warning in enumerate(warnings) if warning not in warnings[:number]]
+    merged = {**answers[0], **state, "hits": hits, "warnings": distinct}
     merged.pop("next_cursor", None)
     merged |= end
     entries = answers[0].get("knowledge")
@@ -237,6 +239,8 @@ def _params(context: Context) -> Mapping[str, Any]:
     form = values.get("form")
     if params.get("mode") not in LINE_MODES:
         _refuse_options_of_lines(params)
+    if values.get("limit", 0) > _PAGE and not _lists_matching_files(context):
+        raise InvalidParams(f"--limit is at most {_PAGE:,}; --all prints all hits", {"field": "limit"})
     if values.get("null") and form not in _FOR_PROGRAMS:
         raise InvalidParams("--null ends the paths of -l, -c or --vimgrep: give one of them", {"field": "--null"})
     if form in _FOR_PROGRAMS and (values.get("knowledge") or values.get("domains")):
@@ -250,8 +254,8 @@ def _params(context: Context) -> Mapping[str, Any]:
     is_counted = context.streams.out_is_terminal if form == "short" else form not in _FOR_PROGRAMS
     if is_counted and not values.get("typing") and not context.streams.json:
         params["total"] = True  # for the line below the hits; counting costs as much as searching
-    if params.get("mode") in LINE_MODES and (values.get("all") or not context.streams.json):
-        params.setdefault("timeout_ms", _GREP_MS)
+    if values.get("all") or (params.get("mode") in LINE_MODES and not context.streams.json):
+        params.setdefault("timeout_ms", _ALL_MS)
     elif context.streams.out_is_terminal and not context.streams.json:
         params.setdefault("timeout_ms", _PATIENCE_MS)
     return params

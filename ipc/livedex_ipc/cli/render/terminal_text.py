@@ -175,6 +175,7 @@ _OF_THE_ANSWER = frozenset(
         "query_unknown",
         "query_deadline",
         "query_cut",
+        "hits_cut",
         "query_no_words",
         "files_changed",
         "root_missing",
