@@ -40,16 +40,22 @@ DEFECTS = (
         "sorted-search-forgets-changes",
         "a file that a sorted search found changed is not examined",
         "livedex_indexing/search/sorted_search.py",
-        (("run.live.stale.update(dict.fromkeys(unsure, False))", "unsure.clear()"),
-         ("        run.live.stale.merge(hits.stale)\n", "")),
+        (
+            ("run.live.stale.update(dict.fromkeys(unsure, False))", "unsure.clear()"),
+            ("        run.live.stale.merge(hits.stale)\n", ""),
+        ),
         "tests/indexing/search/test_sorted_search.py::test_a_changed_file_is_left_out_and_examined",
     ),
     Defect(
         "configuration-indexed",
         "the configuration file is indexed where a root contains it",
         "livedex_daemon/config_reload.py",
-        (("own_paths = (*self._locations.own_folders, self._locations.config_path)",
-          "own_paths = self._locations.own_folders"),),
+        (
+            (
+                "own_paths = (*self._locations.own_folders, self._locations.config_path)",
+                "own_paths = self._locations.own_folders",
+            ),
+        ),
         "tests/system/test_why.py::test_the_configuration_file_is_livedexs_own",
     ),
     Defect(
@@ -59,4 +65,11 @@ DEFECTS = (
         (("signature=_signature(plan.signature, encoding)) if encoding", "signature=plan.signature) if encoding"),),
         "tests/system/test_encodings.py::test_an_encoding_by_root_and_by_glob",
     ),
-)  # fmt: skip
+    Defect(
+        "functions-of-cmake",
+        "the functions and targets of CMake are no definitions, so that any call may come first",
+        "livedex_indexing/chunk/line_definitions.py",
+        (("function|macro|option|", "option|"),),
+        "tests/indexing/chunk/test_line_definitions.py::test_lines_give_the_definitions",
+    ),
+)

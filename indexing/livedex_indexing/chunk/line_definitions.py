@@ -12,7 +12,7 @@ from typing import Final
 
 from livedex_indexing.chunk.symbols import Definition
 
-VERSION: Final = 2  # increase it when a rule changes
+VERSION: Final = 3  # increase it when a rule changes
 _LONGEST_LINE: Final = 400  # characters; a longer one is data
 _MAX_PARTS: Final = 8  # of a qualified name
 
@@ -54,6 +54,7 @@ _C: Final = (
     rf"{_STATEMENT}(?!goto\b|typedef\b|sizeof\b)(?:\w+[ \t*&]+){{1,6}}(?:\w+::)*(\w+)\([^;{{}}]*\{{?$",
 )
 
+_LISP: Final = (r"\((?:cl-)?def[\w-]*\*?[ \t]+\(?'?([^\s()\"';]+)",)
 _OBJECTIVE_C: Final = (
     r"@(?:interface|implementation|protocol)[ \t]+(\w+)(?!.*;$)",
     r"[-+][ \t]*\([^;{}]*?\)[ \t]*(\w+)",
@@ -62,9 +63,29 @@ _OBJECTIVE_C: Final = (
 
 # Each pattern matches at the first character of a line that is not a blank; its last group is the name.
 _RULES: Final = {
+    "ada": (r"(?i:procedure|function|package(?:[ \t]+body)?|type|task(?:[ \t]+(?:type|body))?)[ \t]+([\w.]+)",),
+    "awk": (r"func(?:tion)?[ \t]+(\w+)",),
     "c": _C,
+    "cmake": (r"(?i:function|macro|option|add_(?:library|executable|custom_target))[ \t]*\([ \t]*([\w.:-]+)",),
+    "common lisp": _LISP,
     "cpp": _C,
+    "cuda": _C,
+    "emacs lisp": _LISP,
+    "fortran": (
+        r"(?i:(?:(?:pure|elemental|recursive|integer|real|logical|complex|character|double[ \t]+precision)"
+        r"(?:\*\d+|\([^()]*\))?[ \t]+)*"
+        r"(?:subroutine|function|module(?![ \t]+procedure\b)|program|interface))[ \t]+(\w+)",
+    ),
+    "glsl": _C,
     "go": (r"func[ \t]+(?:\([^()]*\)[ \t]*)?(\w+)", r"type[ \t]+(\w+)"),
+    "graphql": (
+        r"(?:extend[ \t]+)?(?:type|input|interface|enum|union|scalar|directive|query|mutation|subscription|fragment)"
+        r"[ \t]+@?(\w+)",
+    ),
+    "hcl": (
+        r"(?:resource|data)[ \t]+\"[^\"]*\"[ \t]+\"([^\"]+)\"",
+        r"(?:variable|output|module|provider|job|group|task)[ \t]+\"([^\"]+)\"",
+    ),
     "java": (
         rf"{_JAVA}*(?:class|interface|@interface|enum|record)[ \t]+(\w+)",
         rf"{_JAVA}+(?:<[^<>]*>[ \t]*)?(?:{_TYPE}[ \t]+)?(\w+)[ \t]*\(",
@@ -82,8 +103,17 @@ _RULES: Final = {
         r"(?:(?:public|private|protected|static|abstract|final)[ \t]+)*function[ \t]+&?(\w+)",
     ),
     "python": (r"class[ \t]+(\w+)", r"(?:async[ \t]+)?def[ \t]+(\w+)"),
+    "pascal": (
+        r"(?i:(?:class[ \t]+)?(?:procedure|function|constructor|destructor|unit|program))[ \t]+(?:\w+\.)?(\w+)",
+        r"(\w+)[ \t]*=[ \t]*(?i:packed[ \t]+)?(?i:class|record|interface|object)\b",
+    ),
+    "racket": _LISP,
     "ruby": (r"(?:class|module)[ \t]+([\w:]+)", r"def[ \t]+(?:self\.)?(\w+[!?=]?)"),
     "rust": (rf"{_RUST}*(?:fn|struct|enum|trait|union|mod|type)[ \t]+(\w+)", r"macro_rules![ \t]*(\w+)"),
+    "scheme": _LISP,
+    "starlark": (r"def[ \t]+(\w+)",),
+    "tcl": (r"(?:proc|method|namespace[ \t]+eval|(?:\w+::)*class(?:[ \t]+create)?)[ \t]+([\w:.-]+)",),
+    "thrift": (r"(?:struct|union|exception|enum|service)[ \t]+(\w+)",),
     "tsx": _SCRIPT,
     "typescript": _SCRIPT,
     "c#": (

@@ -87,6 +87,48 @@ SAMPLES = {
         "size :: Int\nsize = 1\n",
         "Point Drawn area' size",
     ),
+    "cmake": (
+        'function(draw_shape name)\n  set(size 1)\nendfunction()\nMACRO (Made)\nENDMACRO ()\noption(WITH_AREA "x" ON)\n'
+        "add_library(shape STATIC a.c)\nadd_executable(${name} b.c)\n",
+        "draw_shape Made WITH_AREA shape",
+    ),
+    "emacs lisp": (
+        "(defun shape-area (x)\n  (find x))\n(cl-defmethod shape-draw ((s shape)) s)\n(defvar shape--size 1)\n"
+        "(defalias 'made #'shape-area)\n",
+        "shape-area shape-draw shape--size made",
+    ),
+    "scheme": (
+        "(define (area x)\n  (find x))\n(define-syntax made\n  (syntax-rules ()))\n(define size 1)\n",
+        "area made size",
+    ),
+    "tcl": (
+        "namespace eval shape {\n  proc area {x} {\n  }\n}\nproc ::made {} {\n}\nset size 1\n",
+        "shape area ::made",
+    ),
+    "fortran": (
+        "module shape\ncontains\n  pure real(8) function area(x)\n  end function area\n  SUBROUTINE made(x)\n"
+        "  end subroutine\n  module procedure size\nend module shape\n",
+        "shape area made",
+    ),
+    "ada": (
+        "package body Acme.Shape is\n   procedure Draw (X : Integer) is\n   end Draw;\nend Acme.Shape;\n",
+        "Acme.Shape Draw",
+    ),
+    "pascal": (
+        "unit Shapes;\ntype\n  TShape = class(TObject)\n  end;\nprocedure TShape.Draw(X: Integer);\n",
+        "Shapes TShape Draw",
+    ),
+    "awk": ("function area(x) {\n  return find(x)\n}\n/a/ { print area($1) }\n", "area"),
+    "graphql": (
+        "type Shape @key(x: 1) {\n  area: Int\n}\nextend type Query {\n  size: Int\n}\nscalar Made\n",
+        "Shape Query Made",
+    ),
+    "hcl": (
+        'resource "aws_vpc" "main" {\n  cidr = "10.0.0.0/16"\n}\nvariable "size" {\n  type = string\n}\n',
+        "main size",
+    ),
+    "thrift": ("struct Shape {\n  1: i32 area\n}\nservice Made {\n  void draw()\n}\n", "Shape Made"),
+    "starlark": ("def made(name):\n    native.rule(name = name)\n", "made"),
 }
 
 
