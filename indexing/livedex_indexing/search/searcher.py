@@ -79,7 +79,7 @@ class Searcher:
                 else:
                     answer = LineRun(run, pattern, request.filters_only(), self._vocabulary).answer(request.mode)
                 with reader.without_deadline():
-                    unknown = unknown_values(reader, request, roots)
+                    unknown = unknown_values(reader, request, roots, found=bool(answer.hits))
                 answer = answer._replace(failed=run.failed, warnings=[*answer.warnings, *unknown])
         except DeadlinePassed:
             mode = meaning.mode if pattern is None else request.mode
@@ -109,7 +109,7 @@ class Searcher:
                 run = SearchRun(reader, request, roots, cancelled)
                 found = matching_files(run, pattern, self._vocabulary, count=count)
                 with reader.without_deadline():
-                    unknown = unknown_values(reader, request, roots)
+                    unknown = unknown_values(reader, request, roots, found=bool(found.files))
                 return found._replace(warnings=[*found.warnings, *unknown])
         except DeadlinePassed:
             return FilesAnswer([], None, self._counts.generation, [LATE_WARNING], Stale(), 0)

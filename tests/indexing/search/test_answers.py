@@ -254,6 +254,19 @@ def test_a_path_without_an_indexed_file_is_said(index: Indexed, mode: str) -> No
     assert len(answer.hits) == 1
 
 
+def test_a_term_with_the_name_of_a_root_is_said(index: Indexed) -> None:
+    """Terms compare the path below the root."""
+    index.write("elsewhere/notes/a.md", "walrus\n")
+    for query in ("walrus path:elsewhere", "walrus path:Elsewhere/notes"):
+        [warned] = index.ask(query).warnings
+        assert warned["code"] == "query_unknown" and "in its path below a root" in warned["message"]
+        assert warned["remedy"] == f"{index.folder}/elsewhere is a root: limit roots to it"
+    for query in ("walrus -path:elsewhere", "zebra path:notes", "walrus path:nowhere"):
+        assert index.ask(query).warnings == []
+    index.write("root/elsewhere.md", "zebra\n")
+    assert index.ask("walrus path:elsewhere").warnings == [], "another file has it"
+
+
 @pytest.mark.parametrize("sort", ["relevance", "path"])
 def test_hits_that_no_page_can_have_are_said(index: Indexed, sort: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_run, "SEARCH_WINDOW", 6)
