@@ -229,6 +229,18 @@ DEFECTS = (
         "tests/daemon/watch/test_root_table.py::test_a_folder_that_is_polled_already_costs_nothing",
     ),
     Defect(
+        "polled-folders-weighed-at-each-change",
+        "each folder without a watch is compared with all others: 20,000 of them take minutes at the limit of watches",
+        "livedex_daemon/watch/root_table.py",
+        (
+            (
+                "        folders.add(path)\n        self._choices += 1\n",
+                "        folders.add(path)\n        self._choices += 1\n        self.polled  # noqa: B018\n",
+            ),
+        ),
+        "tests/daemon/watch/test_root_table.py::test_folders_that_change_one_after_the_other_are_compared_once",
+    ),
+    Defect(
         "root-listed-not-entered",
         "a root that may be listed and not entered counts as one on a bad disk",
         "livedex_indexing/disk/root_folder.py",

@@ -36,9 +36,10 @@ class Root:
         self.missing_since = row.missing_since
         self.taken_by = ""  # while ``missing``: what is in its place
         self.nested: frozenset[bytes] = frozenset()  # folders below that are roots of their own
-        self.polled: frozenset[bytes] = frozenset()  # folders that are polled, with everything below them
         self.refused: set[bytes] = set()  # folders for which no watch could be placed
         self.remote: set[bytes] = set()  # folders where the kernel does not see every change
+        self._choices = 0  # how often one of these two sets has changed
+        self._polled: tuple[int, frozenset[bytes]] = (0, frozenset())  # the topmost of them after so many changes
         self.planned: ChunkSettings | None = None  # the settings that every content of this root was chunked with
         self.unsaved: RootUpdate = {}  # the part of its state that is not yet in the index
         self.overflows = 0
@@ -59,8 +60,7 @@ class Root:
         if path in folders:
             return  # each walk of it asks for a watch again
         folders.add(path)
-        if not is_at_or_below(path, self.polled):
-            self.polled = frozenset(p for p in self.polled if not is_within(p, path)) | {path}
+        self._choices += 1
 
     def is_remote(self, path: bytes) -> bool:
         """Return True if ``path`` lies on a file system where the kernel does not see every change."""
@@ -70,7 +70,7 @@ class Root:
         """Stop polling ``path``: a watch could be placed after all."""
         if path in self.refused:
             self.refused.discard(path)
-            self._choose_polled()
+            self._choices += 1
 
     def stop_polling(self, folders: Iterable[bytes]) -> None:
         """Poll nothing at or below these folders: a rule shuts them out, or they are gone."""
@@ -78,16 +78,26 @@ class Root:
         kept = [{p for p in paths if not is_at_or_below(p, gone)} for paths in (self.refused, self.remote)]
         if kept != [self.refused, self.remote]:
             self.refused, self.remote = kept
-            self._choose_polled()
+            self._choices += 1
 
     def forget_polled(self) -> None:
         self.refused.clear()
         self.remote.clear()
-        self.polled = frozenset()
+        self._choices += 1
 
-    def _choose_polled(self) -> None:
-        wanted = self.refused | self.remote
-        self.polled = frozenset(p for p in wanted if not p or not is_at_or_below(parent(p), wanted))
+    @property
+    def polled(self) -> frozenset[bytes]:
+        """The folders that are polled, with everything below them. From any thread.
+
+        Chosen when it is wanted: a limit of watches refuses a hundred thousand folders one after the other.
+        """
+        choices, polled = self._polled
+        if choices != self._choices:
+            choices = self._choices  # read before the sets: what changes meanwhile is chosen from the next time
+            wanted = self.refused | self.remote
+            polled = frozenset(p for p in wanted if not p or not is_at_or_below(parent(p), wanted))
+            self._polled = choices, polled
+        return polled
 
     @property
     def reported_state(self) -> RootState:

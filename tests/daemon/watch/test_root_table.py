@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Collection
 
 import pytest
 
@@ -11,7 +12,7 @@ from livedex_daemon.watch import root_table
 from livedex_daemon.watch.root_table import Root, RootTable
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow
-from livedex_indexing.relpath import is_below
+from livedex_indexing.relpath import is_at_or_below, is_below
 
 
 def root(number: int, path: bytes) -> Root:
@@ -93,8 +94,32 @@ def test_a_folder_that_is_polled_already_costs_nothing(monkeypatch: pytest.Monke
     polled = root(1, b"/n")
     for number in range(100):
         polled.poll(b"%d" % number)
-    compared: list[bytes] = []
-    for name in ("is_within", "is_at_or_below"):
-        monkeypatch.setattr(root_table, name, lambda path, _others: compared.append(path))
+    assert len(polled.polled) == 100
+    compared = compared_paths(monkeypatch)
     polled.poll(b"7")
+    assert len(polled.polled) == 100
     assert compared == []
+
+
+def test_folders_that_change_one_after_the_other_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit of watches refuses a hundred thousand folders, and later lets them all be watched."""
+    polled = root(1, b"/n")
+    compared = compared_paths(monkeypatch)
+    for number in range(1_000):
+        polled.poll(b"%d" % number)
+    assert len(polled.polled) == 1_000
+    for number in range(900):
+        polled.watch_again(b"%d" % number)
+    assert len(polled.polled) == 100
+    assert len(compared) == 1_100
+
+
+def compared_paths(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    compared: list[bytes] = []
+
+    def note(path: bytes, folders: Collection[bytes]) -> bool:
+        compared.append(path)
+        return is_at_or_below(path, folders)
+
+    monkeypatch.setattr(root_table, "is_at_or_below", note)
+    return compared
