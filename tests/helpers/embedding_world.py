@@ -36,6 +36,7 @@ class Pairs(BaseEmbedder):
         self.queries: list[str] = []
         self.batches = 0
         self.fault = ""  # of texts that are to be embedded
+        self.again_s: float | None = None  # what it says with the fault
         self.on_query: Callable[[], None] = lambda: None
         self.closed = threading.Event()
 
@@ -47,7 +48,7 @@ class Pairs(BaseEmbedder):
     def embed_batch(self, texts: list[str]) -> list[list[float]]:
         self.batches += 1
         if self.fault:
-            raise EmbedderUnavailable(self.fault)
+            raise EmbedderUnavailable(self.fault, self.again_s)
         return [[1.0, float(len(text))] for text in texts]
 
     def close(self) -> None:

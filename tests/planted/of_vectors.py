@@ -17,6 +17,34 @@ REFUSED = "tests/indexing/vectors/test_refused_texts.py"
 
 DEFECTS = (
     Defect(
+        "busy-gateway-refuses",
+        "a gateway whose limit of words is reached gets its long texts cut in halves, and their beginnings count",
+        "livedex_indexing/vectors/text_embedding.py",
+        (("if fault.again_s is not None:", "if False:"),),
+        "tests/indexing/vectors/test_refused_texts.py::test_a_gateway_that_is_busy_refuses_nothing",
+    ),
+    Defect(
+        "busy-gateway-is-hurried",
+        "a gateway that wants to be left alone for an hour is asked again after a second",
+        "livedex_daemon/embedding/embedding_thread.py",
+        (("max(pause, rest_s or 0.0)", "pause"),),
+        "tests/daemon/embedding/test_embedder_faults.py::test_a_gateway_is_left_alone_for_as_long_as_it_wants",
+    ),
+    Defect(
+        "busy-gateway-gets-half-a-minute",
+        "a gateway that wants 40 s is asked again after 30 s",
+        "livedex_indexing/embeddings/http_calls.py",
+        (("pause = wait if wait is not None else pause", "pause = min(30.0, wait if wait is not None else pause)"),),
+        "tests/indexing/embeddings/test_gateways.py::test_one_that_wants_more_time_than_there_is_gets_it",
+    ),
+    Defect(
+        "busy-gateway-gets-queries",
+        "each query is sent to a gateway that wants to be left alone",
+        "livedex_daemon/embedding/query_vectors.py",
+        (("self._clock() + max(REST_S, fault.again_s or 0.0)", "self._clock() + REST_S"),),
+        "tests/daemon/embedding/test_query_vectors.py::test_a_gateway_that_is_busy_gets_no_query",
+    ),
+    Defect(
         "vector-not-finite",
         "a vector that is not finite reaches the store",
         "livedex_indexing/embeddings/vector_check.py",

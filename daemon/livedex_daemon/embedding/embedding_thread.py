@@ -184,7 +184,7 @@ class EmbeddingThread:
             if isinstance(fault, DAMAGED):
                 self._note_damage()
             where = f"the vectors in {self._files.folder} cannot be used: " if isinstance(fault, apsw.Error) else ""
-            self._fail(f"{where}{fault}")
+            self._fail(f"{where}{fault}", getattr(fault, "again_s", None))
             return self._again_at - time.monotonic()
         self._failures, self.fault = 0, None
         self._plugins.report(EMBEDDER, wanted[0].embedder, None)
@@ -313,8 +313,10 @@ class EmbeddingThread:
             if loss != "replaced":
                 vector_database.remove(path)
 
-    def _fail(self, reason: str) -> None:
-        self._again_at = time.monotonic() + AGAIN_S[min(self._failures, len(AGAIN_S) - 1)]
+    def _fail(self, reason: str, rest_s: float | None) -> None:
+        """Rest before the next try: for ``rest_s``, what a gateway wants, and longer after each failure in a row."""
+        pause = AGAIN_S[min(self._failures, len(AGAIN_S) - 1)]
+        self._again_at = time.monotonic() + max(pause, rest_s or 0.0)
         self._failures += 1
         self.fault = reason
         self._plugins.report(EMBEDDER, self._settings().embedder, reason)

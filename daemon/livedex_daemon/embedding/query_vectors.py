@@ -106,4 +106,4 @@ class QueryVectors:
 
     def _rest(self, fault: EmbedderUnavailable) -> None:
         with self._lock:
-            self._reason, self._rests_until = str(fault), self._clock() + REST_S
+            self._reason, self._rests_until = str(fault), self._clock() + max(REST_S, fault.again_s or 0.0)

@@ -13,7 +13,12 @@ from urllib.parse import urlsplit
 
 class EmbedderUnavailable(Exception):
     """The embedder gives no vectors now: it is not installed, does not answer, or answers nonsense. The message names
-    the cause and, where there is one, the remedy; it never contains a key or a text."""
+    the cause and, where there is one, the remedy; it never contains a key or a text. ``again_s``: for how many seconds
+    a gateway that is busy wants to be left alone; None of any other fault, also one of the texts."""
+
+    def __init__(self, message: str, again_s: float | None = None) -> None:
+        super().__init__(message)
+        self.again_s = again_s
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from livedex_ipc import thread_start
 
 MOST_BYTES: Final = 256 << 20  # of an answer
 TRIES: Final = 3
-LONGEST_WAIT_S: Final = 30.0  # that a gateway may ask for
+LONGEST_REST_S: Final = 3_600.0  # that a gateway gets, whatever it says
 _AGAIN: Final = frozenset((408, 425, 429, 500, 502, 503, 504))
 _PART: Final = 1 << 16
 
@@ -39,7 +39,7 @@ class Gateway:
 
     def post(self, path: str, body: bytes, seconds: float, *, tries: int = TRIES) -> bytes:
         """Return the answer's body. A gateway that is busy or failing is asked again within ``seconds``, after as long
-        as it says. Raises EmbedderUnavailable."""
+        as it says. Raises EmbedderUnavailable, at once if it wants to be left alone for longer."""
         deadline = time.monotonic() + seconds
         pause = 0.5
         while True:
@@ -47,9 +47,11 @@ class Gateway:
             status, answer, wait = self._once(path, body, deadline)
             if status == http.client.OK:
                 return answer
-            pause = min(LONGEST_WAIT_S, wait if wait is not None else pause)
+            pause = wait if wait is not None else pause
             if status not in _AGAIN or not tries or time.monotonic() + pause >= deadline:
-                raise EmbedderUnavailable(f"the gateway {self.host} answers {status}{_REMEDY.get(status, '')}")
+                is_busy = status == http.client.TOO_MANY_REQUESTS or (status in _AGAIN and wait is not None)
+                reason = f"the gateway {self.host} answers {status}{_REMEDY.get(status, '')}"
+                raise EmbedderUnavailable(reason, min(pause, LONGEST_REST_S) if is_busy else None)
             time.sleep(pause)
             pause *= 2
 

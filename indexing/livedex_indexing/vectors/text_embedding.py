@@ -80,6 +80,8 @@ class TextEmbedding:
             text = text[: len(text) // 2]
 
     def _raise_unless_it_works(self, fault: EmbedderUnavailable) -> None:
+        if fault.again_s is not None:  # nothing is wrong with the texts, and it wants to be left alone
+            raise fault
         try:
             self._vectors_of([_PROBE])
         except EmbedderUnavailable:

@@ -63,6 +63,24 @@ def test_a_vector_that_came_too_late_serves_the_next_search(queries: Queries) ->
     assert queries.embedder.asked == ["word"]
 
 
+class Busy(Held):
+    def embed(self, text: str) -> list[float]:
+        self.asked.append(text)
+        raise EmbedderUnavailable("busy", 600.0)
+
+
+def test_a_gateway_that_is_busy_gets_no_query() -> None:
+    queries = Queries()
+    busy = Busy()
+    vectors = QueryVectors(busy, 1, clock=lambda: queries.now)
+    for moved in (0.0, 599.0, 2.0):
+        queries.now += moved
+        with pytest.raises(EmbedderUnavailable, match="busy"):
+            vectors.vector(f"word {queries.now}", LONG)
+    assert busy.asked == ["word 0.0", "word 601.0"]
+    vectors.close()
+
+
 def test_after_a_failure_it_rests(queries: Queries) -> None:
     queries.given_up("word")
     queries.now -= REST_S / 2

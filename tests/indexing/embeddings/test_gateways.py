@@ -56,6 +56,26 @@ def test_a_gateway_may_say_by_date_when_it_is_to_be_asked_again(gateway: FakeGat
     assert len(gateway.requests) == 2, "it was asked before its hour was over"
 
 
+def test_one_that_wants_more_time_than_there_is_gets_it(gateway: FakeGateway) -> None:
+    gateway.statuses = [(429, "40")]
+    begun = time.monotonic()
+    with pytest.raises(EmbedderUnavailable) as raised:
+        embedder_of("openai", gateway, timeout=35).embed_batch(["a car"])
+    assert raised.value.again_s == 40.0
+    assert time.monotonic() - begun < 10, "it waited for a part of that"
+
+
+@pytest.mark.parametrize(("statuses", "again_s"), [([(503, "60")], 60.0), ([(500, None)] * 3, None)])
+def test_only_one_that_says_so_is_busy(
+    gateway: FakeGateway, statuses: list[tuple[int, str | None]], again_s: float | None
+) -> None:
+    """Some gateways answer 500 to a text that is too long."""
+    gateway.statuses = statuses
+    with pytest.raises(EmbedderUnavailable) as raised:
+        embedder_of("openai", gateway, timeout=30).embed_batch(["a car"])
+    assert raised.value.again_s == again_s
+
+
 @pytest.mark.parametrize("wait", ["", "soon", "nan", "Sat, 28 Nov 99999999999 20:35:47 GMT"])
 def test_what_is_no_time_is_as_none(gateway: FakeGateway, wait: str) -> None:
     gateway.statuses = [(503, wait)]

@@ -22,11 +22,12 @@ class Picky(MeaningEmbedder):
         super().__init__()
         self.refused, self.most = refused, most
         self.left = 1 << 20  # calls before it dies
+        self.again_s: float | None = None
 
     def embed_batch(self, texts: list[str]) -> list[list[float]]:
         self.left -= 1
         if self.left < 0 or any((self.refused and self.refused in text) or len(text) > self.most for text in texts):
-            raise EmbedderUnavailable("the gateway answers 400")
+            raise EmbedderUnavailable("the gateway answers 400", self.again_s)
         return super().embed_batch(texts)
 
 
@@ -82,6 +83,21 @@ def test_of_one_that_is_too_long_the_beginning_counts(indexed: Indexed) -> None:
     filler = filler_of(indexed, Picky(most=600))
     fill(filler)
     assert filler.store.counts() == (5, 5)
+    filler.store.close()
+
+
+def test_a_gateway_that_is_busy_refuses_nothing(indexed: Indexed) -> None:
+    """Its limit may be one of words: it takes short texts, but no long one, and not because that is too long."""
+    indexed.write("root/long.txt", "a ship sails " + "and " * 500 + "\n")
+    embedder = Picky(most=600)
+    embedder.again_s = 60.0
+    filler = filler_of(indexed, embedder)
+    with pytest.raises(EmbedderUnavailable):
+        fill(filler)
+    assert embedder.asked == [], "a busy gateway is asked at once again"
+    embedder.most = 1 << 20
+    fill(filler)
+    assert filler.store.counts() == (5, 5) and max(map(len, embedder.asked)) > 600
     filler.store.close()
 
 
