@@ -9,6 +9,13 @@ LETTERS = "tests/indexing/text/test_letters.py"
 
 DEFECTS = (
     Defect(
+        "heading-with-addresses",
+        "the headings of a changelog are shown with the address that each version links to",
+        "livedex_indexing/hits/hit_builder.py",
+        (("None if chunk.heading is None else plain_heading(chunk.heading)", "chunk.heading"),),
+        "tests/indexing/text/test_plain_heading.py::test_a_hit_has_it",
+    ),
+    Defect(
         "folded-text-trusted",
         "a file whose text lost a diacritic on its way into the index is named without being read",
         "livedex_indexing/text/letters.py",

@@ -28,6 +28,7 @@ from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.row_types import CHUNK, ChunkRow, ContentRow, read_contents
 from livedex_indexing.text.decoder import decode_slice
+from livedex_indexing.text.plain_heading import plain_heading
 
 ALSO_AT: Final = 20
 _OF_PLACE: Final = [list(WEIGHTS).index(part) for part in ("typed", "called")]
@@ -268,7 +269,7 @@ def chunk_fields(content: ContentRow, chunk: ChunkRow, byte: int | None = None) 
     return {
         "kind": KINDS[chunk.kind],
         "language": chunk.language,
-        "heading": chunk.heading,
+        "heading": None if chunk.heading is None else plain_heading(chunk.heading),
         "symbol": chunk.symbol,
         "metadata": content.metadata(place) | (json.loads(chunk.metadata) if chunk.metadata else {}),
     }
