@@ -51,8 +51,9 @@ def method_named(name: str, methods: Mapping[str, Method] | None = None) -> Meth
     table = METHODS if methods is None else methods
     known = table.get(name)
     if known is None:
-        like = nearest(name, table)
-        hint = f"; did you mean {like!r}?" if like else ""
+        is_dollar = name.startswith("$/")  # such a request of LSP is none of ours
+        like = None if is_dollar else nearest(name, table)
+        hint = f"; did you mean {like!r}?" if like else "; a notification has no id" if is_dollar else ""
         raise MethodNotFound(f"no method {shown(name)}{hint}", {"nearest": like})
     return known
 

@@ -129,6 +129,8 @@ def test_an_unknown_name_of_any_length_and_content_is_named_in_short() -> None:
 
 
 def test_an_unknown_method_names_its_nearest() -> None:
+    with pytest.raises(MethodNotFound, match="'\\$/cancelRequest'; a notification has no id"):
+        check_params("$/cancelRequest", {})
     with pytest.raises(MethodNotFound, match="did you mean 'search'") as caught:
         check_params("serach", {})
     assert caught.value.data == {"nearest": "search"}

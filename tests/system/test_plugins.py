@@ -90,7 +90,7 @@ def test_a_check_needs_no_daemon(home: Home, tmp_path: Path) -> None:
     idle = home.run("plugins", "check", "whole", "/a.csv", "/b.csv")
     assert idle.stdout == "pipeline whole: conforms (not tried: /a.csv, /b.csv: nothing here is a parser)\n"
     wrong = home.run("plugins", "check", "wrong")
-    assert wrong.returncode == 1 and "pipeline wrong: fault: it raises TypeError" in wrong.stdout
+    assert wrong.returncode == 1 and "pipeline wrong: fault: chunk: it returns NoneType, not a list" in wrong.stdout
     broken = home.run("plugins", "check", "broken")
     assert broken.returncode == 1 and "ZeroDivisionError" in broken.stdout
     unknown = home.run("plugins", "check", "wole")

@@ -40,10 +40,13 @@ _SUFFIX = re.compile(r"\.[^/\\\s.][^/\\\s]*")
 _PART_NAME = re.compile(r"\w[\w.-]{0,99}")
 
 
-def whole_number(least: int, most: int) -> Reader:
+def whole_number(least: int, most: int, unit: str = "") -> Reader:
+    """Return a reader of a whole number; ``unit``: of what, in the plural."""
+    expected = f"a whole number of {unit}" if unit else "a whole number"
+
     def read(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise ValueError(f"must be a whole number, not {kind_of(value)}")
+            raise ValueError(f"must be {expected}, not {kind_of(value)}")
         if not least <= value <= most:
             raise ValueError(f"must be between {least} and {most}, not {_shortened(value)}")
         return value

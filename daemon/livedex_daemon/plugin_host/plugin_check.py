@@ -122,7 +122,7 @@ def _checked(host: PluginHost, config: Config, name: str, samples: list[str]) ->
         return {"name": name, "state": "loaded", "reason": None, "checks": parts}
     known = [one.source.name for one in host.found]
     known += [one.name for one in host.registry.provided_by(BUILT_IN)]
-    near = nearest(name, known)
+    near = nearest(name, known, cutoff=0.7)
     hint = f"did you mean {near}?" if near else f"there are: {', '.join(known)}"
     raise NotFound(f"there is no plugin {name!r}; {hint}", {"nearest": near})
 
