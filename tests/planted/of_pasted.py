@@ -153,4 +153,18 @@ DEFECTS = (
         (("self._in_any_order(name) if name.is_words else self._pieces(name)", "self._pieces(name)"),),
         "tests/indexing/search/test_alike_names.py::test_words_of_a_name_find_it_in_any_order",
     ),
+    Defect(
+        "date-in-one-form",
+        "`March 5 2024` finds files with these words, and not the file `2024-03-05.md`",
+        "livedex_indexing/search/written_date.py",
+        (("for form in day.of_names))", "for form in ()))"),),
+        "tests/indexing/search/test_written_dates.py::test_a_file_that_is_named_after_it_comes_first",
+    ),
+    Defect(
+        "date-over-its-text",
+        "a date that a file has as it was typed is looked for in another form",
+        "livedex_indexing/search/written_date.py",
+        (('_first(reader, _IN_TEXTS, "body", (typed,)):', '_first(reader, _IN_TEXTS, "body", ()):'),),
+        "tests/indexing/search/test_written_dates.py::test_a_date_as_files_have_it_stays",
+    ),
 )

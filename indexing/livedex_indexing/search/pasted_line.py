@@ -16,6 +16,7 @@ from livedex_indexing.query.printed_name import printed_name
 from livedex_indexing.query.typed_name import may_be_pasted, typed_text
 from livedex_indexing.rank.name_places import NamePlaces
 from livedex_indexing.search.search_request import SearchRequest
+from livedex_indexing.search.written_date import with_written_date
 from livedex_indexing.store.read_pool import Reader
 
 _HAS_PHRASE: Final = "SELECT EXISTS (SELECT 1 FROM postings WHERE postings MATCH ?)"
@@ -30,7 +31,14 @@ def is_pasted(reader: Reader, text: str, places: Callable[[], NamePlaces]) -> bo
     return bool(is_indexed) and places().is_written(text)
 
 
-def without_sign_of_diff(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
+def as_written(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
+    """Return the request for what files have instead of what was typed: a line without the sign of a diff, the name
+    in what a program printed, a date in another form; any other request as it is. ``places``: as in `is_pasted`."""
+    request = _without_sign_of_diff(reader, request, places)
+    return with_written_date(reader, _with_printed_name(reader, request, places))
+
+
+def _without_sign_of_diff(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
     """Return the request for the line behind the sign of a diff, if a file has that line and none has the sign too; any
     other request as it is. A line has several words and, behind a dash, a sign of code: else a dash excludes a word."""
     found = _OF_DIFF.fullmatch(request.query)
@@ -42,7 +50,7 @@ def without_sign_of_diff(reader: Reader, request: SearchRequest, places: Callabl
     return replace(request, query=line)
 
 
-def with_printed_name(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
+def _with_printed_name(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
     """Return the request for the name in a line that a program printed, or in a reference to it, if that is a name in
     the index; any other request as it is. A file with the line itself may be meant instead."""
     printed = printed_name(request.query)

@@ -47,7 +47,7 @@ from livedex_indexing.rank.score import FIRST, WEIGHTS, Placed
 from livedex_indexing.search import foreign_ranking
 from livedex_indexing.search.meaning import KEYWORD, Meaning
 from livedex_indexing.search.named_place import at_place, named_place
-from livedex_indexing.search.pasted_line import is_pasted, with_printed_name, without_sign_of_diff
+from livedex_indexing.search.pasted_line import as_written, is_pasted
 from livedex_indexing.search.search_answer import SearchAnswer, lost_backend, warnings_of
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.store.read_pool import DeadlinePassed
@@ -181,8 +181,7 @@ class WordSearch:
 
     def _read_and_find(self) -> tuple[CompiledQuery, _Found]:
         """Decide how the query is meant, and search. The decision is the same for every page of a generation."""
-        request = without_sign_of_diff(self._reader, self._run.request, self._all_places)
-        self._run.request = with_printed_name(self._reader, request, self._all_places)
+        self._run.request = as_written(self._reader, self._run.request, self._all_places)
         text = self._run.request.query
         if text != self._typed:
             self._query, self._text = self._run.request.parsed()[0], text

@@ -1,0 +1,56 @@
+"""A date finds the files that have it, in whatever form it was typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from helpers.indexed_folder import Indexed
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
+    with Indexed(tmp_path_factory.mktemp("dates")) as made:
+        for day in range(1, 10):
+            made.write(f"root/journal/2024-03-0{day}.md", f"Watered the plants of March, {day} of them in 2024.\n")
+            made.write(f"root/notes{day}.md", f"On {day} plants in March 2024 or May 5: see 2024-03-05 and others.\n")
+        made.write("root/mail.txt", "Sent on March 5 2024: water the plants.\n" * 3)
+        made.write("root/history.txt", "Version 2 of 5 April 2023: the garden.\nVersion 1 of 2023-04-04: the seeds.\n")
+        made.write("root/log.txt", "2023-06-07 rain\n")
+        made.write("root/rain.txt", "It rained on 7 June 2023.\n")
+        yield made
+
+
+@pytest.mark.parametrize(
+    "query", ["March 5 2024", "5 March 2024", "Mar 5th, 2024", "5.3.2024", "3/5/2024", "20240305", "5. März 2024"]
+)
+def test_a_file_that_is_named_after_it_comes_first(index: Indexed, query: str) -> None:
+    assert index.found(query)[0] == "journal/2024-03-05.md"
+
+
+def test_the_date_among_words_is_written_so_too(index: Indexed) -> None:
+    answer = index.ask("plants March 5, 2024")
+    assert answer.hits[0]["relative_path"] == "journal/2024-03-05.md"
+    assert answer.extras["did_you_mean"]["query"] == "plants 2024-03-05"
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"), [("2023-04-05", "5 April 2023"), ("4/4/2023", "2023-04-04"), ("4 Apr 2023", "2023-04-04")]
+)
+def test_a_date_inside_a_text_is_found_as_it_is_written(index: Indexed, query: str, meant: str) -> None:
+    answer = index.ask(query)
+    assert answer.hits[0]["relative_path"] == "history.txt"
+    assert answer.extras["did_you_mean"]["query"] == meant
+
+
+def test_a_date_as_files_have_it_stays(index: Indexed) -> None:
+    assert "did_you_mean" not in index.ask("5 April 2023").extras
+    assert index.found("7 June 2023")[0] == "rain.txt"
+    assert "did_you_mean" not in index.ask("2024-03-05").extras
+
+
+def test_a_date_that_no_file_has_leaves_the_words(index: Indexed) -> None:
+    answer = index.ask("garden 7.7.2021")
+    assert "did_you_mean" not in answer.extras
+    assert answer.hits[0]["relative_path"] == "history.txt"
