@@ -19,7 +19,7 @@ FRESHNESS = (
     ),
 )
 
-SORT = Option("--sort", "sort", "relevance, modified (the last first) or path", metavar="ORDER", choices=ORDERS)
+SORT = Option("--sort", "sort", "the order (relevance); modified: the last first", metavar="ORDER", choices=ORDERS)
 
 _SEARCH_OPTIONS = (
     Option("-n --limit", "limit", "at most N hits (10; with -F and -e all)", metavar="N", convert="integer"),
