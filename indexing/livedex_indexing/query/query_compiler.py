@@ -155,8 +155,11 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
         return []
     if whole.unsegmented:
         return _runs(index, whole, repair, alone=alone)
+    if whole.prefix:
+        begun = _prefix_terms(index, word, whole, repair)
+        return [*begun, *_member(index, word, whole, repair), *_option(index, word, repair)]
     indexed = bool(whole.rows or whole.files)
-    if whole.prefix or (alone and indexed and not repair.is_missing(whole)):
+    if alone and indexed and not repair.is_missing(whole):
         other = _converted(index, word) if _is_only_stem(index, word, whole) else []
         return [whole, *other, *_member(index, word, whole, repair), *_option(index, word, repair)]
     if alone and not indexed and _BEGINNING.fullmatch(word):
@@ -189,6 +192,15 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
     if joined:  # then no part of the word is a mistake
         return [*(term for token in tokens for _, term in token), *joined]
     return repair.of(word, [token for token in tokens if token], alone=alone)
+
+
+def _prefix_terms(index: _Index, word: str, whole: QueryTerm, repair: Repair) -> list[QueryTerm]:
+    """Return the terms of ``word*``: of the stems that begin so, and of the words that do, but whose stems do not."""
+    begun = _whole(index, word.removesuffix("*"))
+    others = [] if begun is None else _other_stems(index, begun)
+    found = in_index([whole, *others]) or [whole]
+    repair.others.update(found[1:])
+    return found
 
 
 def _converted(index: _Index, name: str, *, unfinished: bool = False) -> list[QueryTerm]:
