@@ -11,6 +11,33 @@ PLACING = "tests/daemon/watch/test_inotify_placing.py"
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
+        "blocked-entries-tried-each-turn",
+        "a path that waits for its own work is tried again in each turn: a storm of folders costs minutes of this",
+        "livedex_daemon/watch/backlog.py",
+        (("            entry.is_blocked = True\n            return True\n", "            return False\n"),),
+        "tests/daemon/watch/test_backlog.py::test_what_waits_for_the_entry_before_it_is_in_no_queue",
+    ),
+    Defect(
+        "blocked-entry-forgotten",
+        "a path that changed again while it was read is not looked at again once all work is put back",
+        "livedex_daemon/watch/backlog.py",
+        (
+            (
+                "                again.is_blocked = False\n                if again.waiters or again.is_urgent:",
+                "                if False:",
+            ),
+            ("                heapq.heappush(self._heap, (at, next(self._order), again))\n", ""),
+        ),
+        "tests/daemon/watch/test_backlog.py::test_what_waits_for_the_entry_before_it_is_taken_when_that_is_put_back",
+    ),
+    Defect(
+        "one-walk-a-turn",
+        "each of thousands of short walks costs a whole turn of the worker",
+        "livedex_daemon/write/inspector.py",
+        (("            if time.monotonic() >= ends or self._pool.outstanding > OUTSTANDING:", "            if True:"),),
+        "tests/daemon/write/test_inspector.py::test_many_short_walks_share_a_slice",
+    ),
+    Defect(
         "too-long-to-be-watched",
         "a folder whose path is too long takes the place of another when folders are watched again",
         "livedex_daemon/watch/event_source.py",

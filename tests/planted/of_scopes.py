@@ -27,7 +27,7 @@ DEFECTS: tuple[Defect, ...] = (
     Defect(
         "rule-file-reaches-only-itself",
         "a search in a folder does not wait for an ignore file above it",
-        "livedex_daemon/watch/backlog.py",
+        "livedex_daemon/watch/backlog_entry.py",
         (("        self.reach = (key[0], rules.reach(key[1]))", "        self.reach = key"),),
         "tests/daemon/watch/test_backlog.py::test_what_decides_about_a_path_is_waited_for",
     ),

@@ -9,17 +9,16 @@ from __future__ import annotations
 import heapq
 import itertools
 import threading
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
+from livedex_daemon.watch.backlog_entry import SETTLE_MAX_S, SETTLE_S, Entry, Key, Waiter
 from livedex_daemon.watch.run_progress import RunProgress
-from livedex_indexing.ignore import rules
 from livedex_indexing.relpath import is_within
 
-SETTLE_S = 0.05  # a path is inspected after this long without a change,
-SETTLE_MAX_S = 1.0  # or this long after its first mark, even if it keeps changing
+__all__ = ["CHANGED", "SETTLE_MAX_S", "SETTLE_S", "Backlog", "Entry", "Key", "Mark", "Scope", "Waiter", "intersects"]
 
-Key = tuple[int, bytes]  # root id, path relative to the root (b"" is the root itself)
 Scope = Sequence[Key] | None  # None: everything; else every path at, below or above one of the keys
 
 
@@ -44,69 +43,6 @@ class Mark(NamedTuple):
 CHANGED = Mark()
 
 
-class Entry:
-    """One marked path. ``tree``: the folder and everything below it; ``force``: re-index unchanged files too.
-
-    ``reach``: the key from which down its change may matter: an ignore file decides about its whole folder.
-    """
-
-    __slots__ = (
-        "background",
-        "first_at",
-        "first_seq",
-        "force",
-        "from_event",
-        "is_twin",
-        "key",
-        "last_at",
-        "moved_at",
-        "progress",
-        "reach",
-        "rest_until",
-        "taken",
-        "tree",
-        "waiters",
-        "wanted",
-        "works",
-    )
-
-    def __init__(self, key: Key, seq: int, now: float) -> None:
-        self.key = key
-        self.reach = (key[0], rules.reach(key[1]))
-        self.first_seq = seq
-        self.first_at = now
-        self.last_at = now
-        self.moved_at = now  # when the work on it last made progress
-        self.rest_until = 0.0
-        self.tree = False
-        self.force = False
-        self.background = False
-        self.from_event = False  # the operating system reported it
-        self.is_twin = False  # marked as another name of a file
-        self.taken = False
-        self.progress: RunProgress | None = None
-        self.wanted = False  # someone asked for it, now or before: it does not wait for mains power
-        self.works = 0  # units of work that the worker must finish before the entry is done
-        self.waiters: list[Waiter] = []
-
-    @property
-    def ready_at(self) -> float:
-        return max(min(self.last_at + SETTLE_S, self.first_at + SETTLE_MAX_S), self.rest_until)
-
-
-class Waiter:
-    """A search that waits for a scope; ``left`` counts the entries it still waits for.
-
-    ``on_done`` is called once, on any thread.
-    """
-
-    __slots__ = ("left", "on_done")
-
-    def __init__(self, on_done: Callable[[], None]) -> None:
-        self.left = 0
-        self.on_done = on_done
-
-
 def intersects(key: Key, scope: Scope) -> bool:
     """Return True if ``key`` lies at, below or above a key of ``scope``."""
     if scope is None:
@@ -128,7 +64,7 @@ class Backlog:
         self._waiting: dict[Key, Entry] = {}
         self._in_progress: dict[Key, Entry] = {}
         self._heap: list[tuple[float, int, Entry]] = []
-        self._urgent: list[Entry] = []
+        self._urgent: deque[Entry] = deque()
 
     def mark(self, key: Key, mark: Mark = CHANGED) -> None:
         """Record that ``key`` may have changed."""
@@ -154,7 +90,7 @@ class Backlog:
             entry.background = entry.background and background
             entry.progress = progress or entry.progress
             if now:
-                self._urgent.append(entry)
+                self._hurry(entry)
         if fresh or now:
             self._wake()
 
@@ -198,10 +134,12 @@ class Backlog:
         at = self._clock()
         taken: list[Entry] = []
         with self._lock:
-            urgent, self._urgent = self._urgent, []
-            for entry in urgent:
-                if (len(taken) >= limit or not self._grab(entry, busy, taken)) and not entry.taken:
-                    self._urgent.append(entry)
+            passed: list[Entry] = []
+            while self._urgent and len(taken) < limit:
+                entry = self._urgent.popleft()
+                if not self._grab(entry, busy, taken):
+                    passed.append(entry)
+            self._urgent.extendleft(reversed(passed))
             later: list[tuple[float, int, Entry]] = []
             while self._heap and len(taken) < limit and self._heap[0][0] <= at:
                 _, order, entry = heapq.heappop(self._heap)
@@ -216,9 +154,13 @@ class Backlog:
         return taken
 
     def _grab(self, entry: Entry, busy: Callable[[Key], bool], taken: list[Entry]) -> bool:
+        """Take the entry, or leave it to ``done`` of the one before it. Return False if it is to be tried again."""
         if entry.taken:
             return True
-        if entry.key in self._in_progress or busy(entry.key):
+        if entry.key in self._in_progress:
+            entry.is_blocked = True
+            return True
+        if busy(entry.key):
             return False
         entry.taken = True
         del self._waiting[entry.key]
@@ -226,12 +168,28 @@ class Backlog:
         taken.append(entry)
         return True
 
+    def _hurry(self, entry: Entry) -> None:
+        """Have the entry taken before others. Each search that waits for thousands of entries calls it for all."""
+        if not entry.is_urgent:
+            entry.is_urgent = True
+            if not entry.is_blocked:
+                self._urgent.append(entry)
+
+    def _unblock(self, key: Key) -> None:
+        entry = self._waiting.get(key)
+        if entry is not None and entry.is_blocked:
+            entry.is_blocked = False
+            heapq.heappush(self._heap, (entry.ready_at, next(self._order), entry))
+            if entry.is_urgent:
+                self._urgent.append(entry)
+
     def done(self, entries: Iterable[Entry]) -> None:
         """Release the searches that waited for these committed entries, and allow later marks to be taken."""
         finished = list(entries)
         with self._lock:
             for entry in finished:
                 self._in_progress.pop(entry.key, None)
+                self._unblock(entry.key)
             released = self._released(finished)
             again = bool(self._urgent)
         for waiter in released:
@@ -260,7 +218,9 @@ class Backlog:
                         again.waiters.append(waiter)
                 entry.waiters = []
                 heapq.heappush(self._heap, (at, next(self._order), again))
-                if again.waiters:
+                again.is_blocked = False
+                if again.waiters or again.is_urgent:
+                    again.is_urgent = True
                     self._urgent.append(again)
             self._in_progress.clear()
         self._wake()
@@ -301,7 +261,7 @@ class Backlog:
                 entry.waiters.append(waiter)
                 entry.wanted = True
                 if not entry.taken:
-                    self._urgent.append(entry)
+                    self._hurry(entry)
                     before = self._in_progress.get(entry.key)  # it must be done first
                     if before is not None:
                         before.wanted = True

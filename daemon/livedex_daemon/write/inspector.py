@@ -207,16 +207,23 @@ class Inspector:
             root.overflows_at_walk = root.overflows
 
     def walk_on(self) -> bool:
-        """Run a slice of one walk, first one that a client waits for. Return False when there is no walk."""
-        walk = self._next_walk()
-        if walk is None:
-            return False
+        """Walk for a slice, where a client waits first: a storm makes thousands of walks. False: none can go on."""
+        ends, ran = time.monotonic() + WALK_S, False
+        for walk in self._next_walks():
+            if not self._walk_on(walk, ends):
+                break
+            ran = True
+            if time.monotonic() >= ends or self._pool.outstanding > OUTSTANDING:
+                break
+        return ran
+
+    def _walk_on(self, walk: TreeWalk, ends: float) -> bool:
         if any(self.changes.removals()) and self._walked != (walk, self.changes.removals()):
             self.needs_commit = True  # this walk may find a path again that was decided to be removed
             return False
         started = time.monotonic()
         files, trees = len(self.changes.removed), len(self.changes.removed_trees)
-        ended = walk.step(lambda: time.monotonic() - started > WALK_S, self.changes)
+        ended = walk.step(lambda: time.monotonic() > ends, self.changes)
         gone = walk.absent or len(self.changes.removed) > files or len(self.changes.removed_trees) > trees
         if gone and not self._presence.is_same(walk.root):
             del self.changes.removed[files:], self.changes.removed_trees[trees:], walk.absent[:]
@@ -240,18 +247,15 @@ class Inspector:
             self._end_walk(walk)
         return True
 
-    def _next_walk(self) -> TreeWalk | None:
-        """Return the walk to go on with, first one that a client waits for; None: none may go on now."""
-        if not self._walks:
-            return None
+    def _next_walks(self) -> list[TreeWalk]:
+        """Return the walks to go on with, in order: those that a client waits for if there are any."""
         outstanding = self._pool.outstanding
         if outstanding > OUTSTANDING and self._pool.is_paused:
             # Files that wait for mains power must not keep a walk waiting that someone asked for.
-            wanted = (walk for walk in self._walks if walk.is_wanted)
-            return next(wanted, None) if outstanding <= 2 * OUTSTANDING else None
+            return [walk for walk in self._walks if walk.is_wanted] if outstanding <= 2 * OUTSTANDING else []
         if outstanding > OUTSTANDING:
-            return None
-        return next((walk for walk in self._walks if walk.entry.waiters), self._walks[0])
+            return []
+        return [walk for walk in self._walks if walk.entry.waiters] or list(self._walks)
 
     def _end_walk(self, walk: TreeWalk) -> None:
         self._walks.remove(walk)

@@ -133,6 +133,44 @@ def test_a_waiter_makes_its_entries_urgent_and_no_others(backlog: Backlog) -> No
     assert released == [1]
 
 
+def test_what_waits_for_the_entry_before_it_is_in_no_queue(backlog: Backlog, clock: Clock) -> None:
+    """Else each turn of the worker tries it again: a storm with thousands of them left no time for anything else."""
+    backlog.mark((1, b"a"), Mark(now=True))
+    backlog.mark((1, b"b"))
+    clock.now += SETTLE_S
+    before = take(backlog)
+    assert keys(before) == [(1, b"a"), (1, b"b")]
+    released: list[int] = []
+    for _ in range(2):
+        backlog.mark((1, b"a"), Mark(now=True))
+    backlog.mark((1, b"b"))
+    backlog.wait([(1, b"a")], lambda: released.append(1))
+    clock.now += SETTLE_MAX_S
+    assert take(backlog) == [] and backlog.next_at() is None and backlog.pending() == 2
+    backlog.mark((1, b"c"))
+    backlog.wait([(1, b"c")], lambda: None)
+    backlog.done(before)
+    again = take(backlog)
+    assert keys(again) == [(1, b"c"), (1, b"a"), (1, b"b")]
+    backlog.done(again)
+    assert released == [1] and take(backlog) == [] and backlog.next_at() is None
+
+
+def test_what_waits_for_the_entry_before_it_is_taken_when_that_is_put_back(backlog: Backlog, clock: Clock) -> None:
+    backlog.mark((1, b"a"))
+    clock.now += SETTLE_S
+    take(backlog)
+    released: list[int] = []
+    backlog.mark((1, b"a"), Mark(now=True))
+    assert take(backlog) == []
+    backlog.wait(None, lambda: released.append(1))
+    backlog.requeue_taken()
+    again = take(backlog)
+    assert keys(again) == [(1, b"a")]
+    backlog.done(again)
+    assert released == [1]
+
+
 def test_a_waiter_with_nothing_before_it_is_released_at_once(backlog: Backlog) -> None:
     backlog.mark((2, b"elsewhere"))
     released: list[int] = []

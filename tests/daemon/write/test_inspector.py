@@ -108,6 +108,15 @@ def test_a_walk_waits_for_the_commit_of_what_others_removed(desk: Desk) -> None:
     assert desk.inspector.walk_on() and not desk.inspector.needs_commit
 
 
+def test_many_short_walks_share_a_slice(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A storm of new folders makes a walk of each."""
+    monkeypatch.setattr("livedex_daemon.write.inspector.WALK_S", 60.0)
+    for name in (b"a", b"b", b"c"):
+        (desk.folder / os.fsdecode(name)).mkdir()
+        desk.inspect(name, tree=True)
+    assert desk.inspector.walk_on() and len(desk.inspector.finished) == 3
+
+
 @pytest.mark.parametrize(("rules", "path"), [("d/\n", b"d/f.txt"), ("*.log\n", b"f.log"), ("*.log\n", b"d/f.log")])
 def test_a_walk_takes_out_what_was_stored_by_the_rules_of_before(desk: Desk, rules: str, path: bytes) -> None:
     """Another walk stores a file after this one began, and before it has read the ignore file."""
