@@ -86,4 +86,18 @@ DEFECTS = (
         (("function|macro|option|", "option|"),),
         "tests/indexing/chunk/test_line_definitions.py::test_lines_give_the_definitions",
     ),
+    Defect(
+        "member-of-a-file",
+        "`CPAN::HandleConfig->help` finds the file, or another `help`, and not the definition in `HandleConfig.pm`",
+        "livedex_indexing/rank/defined_names.py",
+        (("if is_other and is_type else {}", "if False else {}"),),
+        "tests/indexing/search/test_members_of_modules.py::test_the_definition_in_the_file_comes_first",
+    ),
+    Defect(
+        "definitions-of-other-forms",
+        "`walk :: Tree -> Int` and `walk <- function(tree)` are no definitions of `walk`",
+        "livedex_indexing/query/declaring_line.py",
+        (("_BODY.match(after) or _TYPED.match(after)", "_BODY.match(after)"),),
+        "tests/indexing/query/test_declaring_line.py::test_the_line_that_defines_a_name",
+    ),
 )

@@ -37,6 +37,13 @@ _KEYWORD: Final = re.compile(
     r"\b(?:class|config|const|def|define|enum|fn|func|function|interface|let|macro|module|namespace|object|proc|record|"
     r"struct|sub|trait|type|typedef|union|val|var)(?:\s*\([^()]*\))?[ \t*&]+\Z"
 )
+# message Walk    data Walk    function(walk    (defun walk    (define (walk
+_AT_START: Final = re.compile(
+    r"[ \t]*(?:(?:data|message|newtype|rpc|service)[ \t]+|(?i:function|macro)[ \t]*\([ \t]*|"
+    r"\((?:cl-)?def\S*[ \t]+\(?)\Z"
+)
+# walk <- function(x)    walk = function(x)    walk :: Tree -> Int
+_TYPED: Final = re.compile(r"[ \t]*(?:<-|=)[ \t]*function\b|[ \t]+::[ \t]")
 # static int *walk(struct tree *t)    public void walk() {    walk(t) {
 _RETURNED: Final = re.compile(r"(?![ \t]*(?:else|new|return|throw|yield)\b)[\w \t*&:<>,\[\]]*[\w*&>\]][ \t*&]+\Z")
 _HEADER: Final = re.compile(r"[ \t]*\((?!.*;[ \t]*\Z)")
@@ -57,7 +64,11 @@ def defines(text: str, name: str, *, is_member: bool) -> bool:
 
 
 def _is_defined(before: str, after: str, *, is_member: bool) -> bool:
-    if _KEYWORD.search(before) or (not before.strip() and _BODY.match(after)):
+    if (
+        _KEYWORD.search(before)
+        or _AT_START.match(before)
+        or (not before.strip() and (_BODY.match(after) or _TYPED.match(after)))
+    ):
         return True
     is_behind_type = _RETURNED.match(before) is not None
     return is_behind_type and bool(_HEADER.match(after) or (is_member and _FIELD.match(after)))

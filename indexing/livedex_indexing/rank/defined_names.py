@@ -62,22 +62,33 @@ class Definitions:
         own, owner = self._reader.tokens(name.name), self._reader.tokens(name.owner)
         if not own or not self._probe.may_be_named(own):
             return {}
-        for proposed in self._in_module(own, name) if owner and name.owner[0].islower() else ():
-            found, is_sure = self._named(name, own, proposed)
-            if is_sure:
-                return self.firsts_most(dict.fromkeys(found, DEFINED))
+        is_type = name.owner[:1].isupper()  # rather than a module, which is looked for first
+        rated = {} if is_type or not owner else self._of_module(name, own)
+        if rated:
+            return rated
         matches = [phrase(own)]
         if owner:
             matches = [phrase([*owner, *own]), f"({phrase(owner)} AND {phrase(own)})", *matches]
         for match in matches:
+            is_other = bool(owner) and match is matches[-1]
+            rated = self._of_module(name, own) if is_other and is_type else {}
+            if rated:
+                return rated
             proposed = other_chunks(self._reader, f"symbols : {match}", 0, self._resolved, ROWS)
             inside = self._in_package(within(self._reader, proposed, self._files), name.package)
             found, is_sure = self._named(name, own, inside)
             if found:
-                is_other = bool(owner) and match is matches[-1]
                 value = AS_WORDS if name.is_words else self._elsewhere(owner) if is_other else DEFINED
                 value = value if is_sure else UNSURE * value
                 return self.firsts_most(dict.fromkeys(found, value))
+        return {}
+
+    def _of_module(self, name: TypedName, own: Sequence[str]) -> dict[int, float]:
+        """Rate the chunks that surely define a name in the module that it was typed with."""
+        for proposed in self._in_module(own, name):
+            found, is_sure = self._named(name, own, proposed)
+            if is_sure:
+                return self.firsts_most(dict.fromkeys(found, DEFINED))
         return {}
 
     def among_words(self, text: str) -> dict[int, float]:

@@ -91,6 +91,18 @@ def test_a_key_is_below_the_heading_of_its_section(section: str, key: str, is_th
         ("def check(walk, tree):", False),
         ("u32 walk[4];", False),
         ("# the walk of a tree", False),
+        ("walk <- function(tree) {", True),
+        ("walk = function(tree)", True),
+        ("walk :: Tree -> Int", True),
+        ("function(walk tree)", True),
+        ("(defun walk (tree)", True),
+        ("(define (walk tree)", True),
+        ("message walk {", True),
+        ("  rpc walk (Tree) returns (Tree);", True),
+        ("walk::step();", False),
+        ("send(function(walk) {", False),
+        ("a message walk", False),
+        ("(walk tree)", False),
     ],
 )
 def test_the_line_that_defines_a_name(line: str, is_defined: bool) -> None:
