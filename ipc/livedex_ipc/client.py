@@ -77,11 +77,11 @@ class Client(MethodCalls):
         come."""
         return socket.socket(fileno=self._sock.detach())
 
-    def who(self, timeout_s: float) -> ServerInfo:
+    def who(self, timeout_s: float, *, on_wait: Callable[[float], None] | None = None) -> ServerInfo:
         """Return who answers. Raises ForeignProgram, which names the socket, if that is no livedex daemon."""
         if not self._last_id:
             self._most_bytes = MAX_FIRST
-        info: ServerInfo = self.call("server/info", timeout_s=timeout_s)
+        info: ServerInfo = self.call("server/info", timeout_s=timeout_s, on_wait=on_wait)
         self._most_bytes = MAX_MESSAGE
         if not isinstance(info, dict) or info.get("name") != paths.APP:
             raise self.stranger()

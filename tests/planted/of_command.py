@@ -70,6 +70,13 @@ DEFECTS = (
         f"{CLI}::test_lines_are_waited_for_longer",
     ),
     Defect(
+        "silent-daemon-in-silence",
+        "a command says nothing for 20 s to somebody whose daemon hangs or is stopped",
+        "livedex_ipc/cli/context.py",
+        (("on_wait=None if self.streams.json or not self.streams.can_animate else show", "on_wait=None"),),
+        "tests/ipc/cli/test_cli_terminal.py::test_a_daemon_that_is_silent_is_waited_for_in_words",
+    ),
+    Defect(
         "ctrl-c-while-loading",
         "Ctrl-C while a command loads its modules prints a traceback",
         "livedex_ipc/__main__.py",

@@ -79,13 +79,26 @@ class Context:
         return client
 
     def _who(self, client: Client) -> ServerInfo:
-        """Return who answers. Raises TimedOut, with what helps, if nobody does."""
+        """Return who answers; say on a terminal that it is waited for. Raises TimedOut, with what helps, if nobody
+        does."""
+        shown: list[Spinner] = []
+
+        def show(waited_s: float) -> None:
+            from livedex_ipc.cli.spinner import Spinner
+
+            if not shown:
+                shown.append(Spinner(self.streams, what="waiting for the daemon to answer"))
+            shown[0].show(waited_s)
+
         try:
-            return client.who(SILENT_S)
+            return client.who(SILENT_S, on_wait=None if self.streams.json or not self.streams.can_animate else show)
         except TimedOut:
             from livedex_ipc.daemon_process import no_answer
 
             raise no_answer(SILENT_S) from None
+        finally:
+            for line in shown:
+                line.clear()
 
     def _say_whose(self, info: ServerInfo) -> None:
         """Say on stderr if the daemon serves another home, as where two homes share a runtime folder."""

@@ -23,14 +23,14 @@ _CLEAR = "\r\x1b[K"
 
 
 class Spinner:
-    """One line. ``connect``: makes a connection of its own, to ask what is pending."""
+    """One line. ``connect``: makes a connection of its own, to ask what is pending; None: only ``what`` is said."""
 
-    def __init__(self, streams: Streams, connect: Callable[[], Client]) -> None:
+    def __init__(self, streams: Streams, connect: Callable[[], Client] | None = None, what: str = "searching") -> None:
         self._streams = streams
         self._connect = connect
         self._client: Client | None = None
         self._read_at = float("-inf")
-        self._what = "searching"
+        self._what = what
         self._frame = 0
 
     def show(self, waited_s: float) -> None:
@@ -50,6 +50,8 @@ class Spinner:
 
     def _status(self) -> str:
         """Return what the daemon is doing, "" if it does not say so in time."""
+        if self._connect is None:
+            return ""
         try:
             if self._client is None:
                 self._client = self._connect()

@@ -235,6 +235,16 @@ def test_a_search_that_waits_says_for_what(home: Home, canned: CannedDaemon) -> 
     assert "\r\x1b[K" in terminal.text.rpartition("searching")[2].partition("match")[0], "the line has gone"
 
 
+def test_a_daemon_that_is_silent_is_waited_for_in_words(home: Home, canned: CannedDaemon) -> None:
+    answer, who = threading.Event(), canned.answers["server/info"]
+    canned.answers["server/info"] = lambda _: answer.wait(30) and who
+    terminal = Terminal(home, "search", "match")
+    terminal.read_until("waiting for the daemon to answer")
+    answer.set()
+    assert terminal.end() == 0
+    assert "\r\x1b[K" in terminal.text.rpartition("to answer")[2].partition("match")[0], "the line has gone"
+
+
 def test_ctrl_c_takes_the_waiting_line_away(home: Home, canned: CannedDaemon) -> None:
     ended = threading.Event()
     canned.answers["search"] = lambda _: ended.wait(30) and search_result()
