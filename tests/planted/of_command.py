@@ -162,10 +162,17 @@ DEFECTS = (
         "tests/ipc/cli/test_commands.py::test_paths_and_logs_need_no_daemon",
     ),
     Defect(
+        "help-without-its-column",
+        "on a narrow terminal, the text of an option goes on left of where it begins",
+        "livedex_ipc/cli/help.py",
+        (("if begin > columns // 2:", "if False:"),),
+        f"{TERMINAL}::test_help_is_wrapped_between_words",
+    ),
+    Defect(
         "help-broken-inside-words",
         "a long line of the help is left to the terminal, which breaks it inside a word",
         "livedex_ipc/cli/help.py",
-        (("lines += parts if len(line) > columns else [line]", "lines += [line]"),),
+        (("lines += parts if len(rest) > columns else [rest]", "lines += [rest]"),),
         f"{TERMINAL}::test_help_is_wrapped_between_words",
     ),
     Defect(

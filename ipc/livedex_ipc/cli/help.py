@@ -6,6 +6,8 @@ import re
 
 from livedex_ipc.cli.arguments import GLOBAL_OPTIONS, Command, Operand, Option
 
+_BELOW = 8  # blanks before what a narrow terminal shows below an option
+
 
 def help_text(title: str, command: Command) -> str:
     """Return the help of ``command``; ``title``: its full name, such as ``livedex roots add``."""
@@ -64,13 +66,18 @@ def _table(title: str, rows: list[tuple[str, str]]) -> str:
 
 
 def wrapped(text: str, columns: int) -> str:
-    """Return a help text with its long lines broken between words; the rows of a table keep to their column."""
+    """Return a help text with its long lines broken between words; the rows of a table keep to their column, or are
+    two lines where that leaves less than half of the columns."""
     from textwrap import wrap
 
     lines = []
     for line in text.splitlines():
         row = re.match(r"  \S.*?  +(?=\S)|  +(?=\S)|", line)
-        indent = min(row.end() if row else 0, columns // 2)
-        parts = wrap(line, columns, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
-        lines += parts if len(line) > columns else [line]
+        begin = row.end() if row else 0
+        rest = line
+        if begin > columns // 2:
+            lines.append(line[:begin].rstrip())
+            rest, begin = " " * _BELOW + line[begin:], _BELOW
+        parts = wrap(rest, columns, subsequent_indent=" " * begin, break_long_words=False, break_on_hyphens=False)
+        lines += parts if len(rest) > columns else [rest]
     return "".join(line + "\n" for line in lines)

@@ -340,6 +340,9 @@ def test_help_is_wrapped_between_words(home: Home) -> None:
         _, text = run(home, *words, COLUMNS="60")
         assert all(len(line) <= 60 for line in text.splitlines() if " " in line.strip()[50:])
         assert text.split() == plain.split()
+        lines = text.splitlines()
+        option = lines.index("  --group G")
+        assert lines[option + 1].startswith("        a hit for each"), "half of the columns are left for the text"
 
 
 def test_who_finds_nothing_is_told_what_may_be_meant(home: Home, canned: CannedDaemon) -> None:
