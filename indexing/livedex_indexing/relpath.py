@@ -59,6 +59,16 @@ def is_at_or_below(path: bytes, folders: Collection[bytes]) -> bool:
     return True
 
 
+def few_at_or_above(folders: Collection[bytes], most: int) -> frozenset[bytes]:
+    """Return at most ``most`` folders, each as deep as that allows, that are or contain all of the relative folders."""
+    found = frozenset(path for path in folders if not path or not is_at_or_below(parent(path), folders))
+    names = max((path.count(b"/") + 1 for path in found), default=0)
+    while len(found) > most:
+        names -= 1
+        found = frozenset(b"/".join(path.split(b"/", names)[:names]) for path in found)
+    return found
+
+
 def range_below(folder: bytes) -> tuple[bytes, bytes]:
     """The half-open range of the paths below ``folder``, in the order of their bytes. Not for ``b""``."""
     return folder + b"/", folder + b"0"  # "0" is the byte after "/"

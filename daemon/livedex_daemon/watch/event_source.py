@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.watch.backlog import Backlog, Key, Mark
 from livedex_daemon.watch.outside_files import OutsideFiles
-from livedex_daemon.watch.root_table import Root, Roots
+from livedex_daemon.watch.root_table import MOST_POLLED, Root, Roots
 from livedex_daemon.watch.watcher import Sink, Watcher
 from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.ignore.external_files import Source
-from livedex_indexing.relpath import is_below, is_within, relative
+from livedex_indexing.relpath import few_at_or_above, is_below, is_within, relative
 
 log = logging.getLogger(__name__)
 
@@ -114,12 +114,16 @@ class EventSource:
         watcher, polled = self.watcher, root.polled
         if watcher is None:
             return
+        placed: list[bytes] = []
         for path in sorted(path for path in root.refused if not root.is_too_long(path)):
             if not watcher.watch_folder(root.id, path, root.absolute(path)):
                 break
-            # Folders inside it may be watchable now, and it may have changed while unwatched: mark it before searches
-            # rely on its events alone.
+            placed.append(path)
+        # Folders inside may be watchable now, and any may have changed while unwatched: mark them before searches rely
+        # on their events alone.
+        for path in few_at_or_above(frozenset(placed), MOST_POLLED):
             self._backlog.mark((root.id, path), Mark(tree=True))
+        for path in placed:
             root.watch_again(path)
         if root.polled != polled:
             self._watch_config()

@@ -12,11 +12,12 @@ from livedex_daemon.config.settings import RootConfig
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow, RootUpdate
-from livedex_indexing.relpath import absolute, is_at_or_below, is_within, parent
+from livedex_indexing.relpath import absolute, few_at_or_above, is_at_or_below, is_within
 
 RootState = Literal["online", "indexing", "recovering", "missing", "denied"]
 WatchKind = Literal["native", "polling", "mixed", "none"]
 PRESENT: frozenset[RootState] = frozenset(("online", "indexing", "recovering"))
+MOST_POLLED: Final = 100  # folders of a root
 PATH_MAX: Final = 4096  # bytes of a path for a system call of Linux, with the NUL at its end
 
 
@@ -89,13 +90,14 @@ class Root:
     def polled(self) -> frozenset[bytes]:
         """The folders that are polled, with everything below them. From any thread.
 
-        Chosen when it is wanted: a limit of watches refuses a hundred thousand folders one after the other.
+        Chosen when it is wanted: a limit of watches refuses a hundred thousand folders one after the other. Few folders
+        that contain them are polled instead: as many walks of one folder each would take a minute.
         """
         choices, polled = self._polled
         if choices != self._choices:
             choices = self._choices  # read before the sets: what changes meanwhile is chosen from the next time
             wanted = self.refused | self.remote
-            polled = frozenset(p for p in wanted if not p or not is_at_or_below(parent(p), wanted))
+            polled = few_at_or_above(wanted, MOST_POLLED)
             self._polled = choices, polled
         return polled
 
@@ -121,9 +123,9 @@ class Root:
     def watching(self) -> WatchKind:
         if not self.present:
             return "none"
-        if not self.polled:
+        if not self.refused and not self.remote:
             return "native"
-        return "polling" if b"" in self.polled else "mixed"
+        return "polling" if b"" in self.refused or b"" in self.remote else "mixed"
 
     def belongs(self, path: bytes) -> bool:
         """Return False if ``path`` lies inside a nested root."""

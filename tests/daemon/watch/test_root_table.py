@@ -8,8 +8,8 @@ from collections.abc import Collection
 import pytest
 
 from livedex_daemon.config.settings import RootConfig
-from livedex_daemon.watch import root_table
 from livedex_daemon.watch.root_table import Root, RootTable
+from livedex_indexing import relpath
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow
 from livedex_indexing.relpath import is_at_or_below, is_below
@@ -106,12 +106,19 @@ def test_folders_that_change_one_after_the_other_are_compared_once(monkeypatch: 
     polled = root(1, b"/n")
     compared = compared_paths(monkeypatch)
     for number in range(1_000):
-        polled.poll(b"%d" % number)
-    assert len(polled.polled) == 1_000
+        polled.poll(b"%d/%d" % (number % 10, number))
+    assert polled.polled == {b"%d" % number for number in range(10)}, "few walks, not a thousand"
     for number in range(900):
-        polled.watch_again(b"%d" % number)
+        polled.watch_again(b"%d/%d" % (number % 10, number))
     assert len(polled.polled) == 100
     assert len(compared) == 1_100
+    polled.poll(b"one/more")
+    assert polled.polled == {b"one", *(b"%d" % number for number in range(10))}
+    for number in range(200):
+        polled.poll(b"flat%d" % number)
+    assert (polled.polled, polled.watching) == ({b""}, "none")
+    polled.state = "online"
+    assert polled.watching == "mixed"
 
 
 def compared_paths(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
@@ -121,5 +128,5 @@ def compared_paths(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
         compared.append(path)
         return is_at_or_below(path, folders)
 
-    monkeypatch.setattr(root_table, "is_at_or_below", note)
+    monkeypatch.setattr(relpath, "is_at_or_below", note)
     return compared
