@@ -100,4 +100,11 @@ DEFECTS = (
         (("_BODY.match(after) or _TYPED.match(after)", "_BODY.match(after)"),),
         "tests/indexing/query/test_declaring_line.py::test_the_line_that_defines_a_name",
     ),
+    Defect(
+        "hyphens-as-words",
+        "`open-lock` finds files with these words, and not the line `(defun open-lock`",
+        "livedex_indexing/rank/defined_names.py",
+        (("rated = {} if name is None else self.of(name)", "rated = {}"),),
+        "tests/indexing/search/test_hyphenated_names.py::test_the_definition_comes_first",
+    ),
 )

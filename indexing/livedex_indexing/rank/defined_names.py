@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
+from livedex_indexing.query.hyphenated_name import hyphenated_name
 from livedex_indexing.query.names_among_words import members_among, names_among
 from livedex_indexing.query.typed_name import TypedName
 from livedex_indexing.rank.likely_names import defining, having, likely_first, within
@@ -82,6 +83,12 @@ class Definitions:
                 value = value if is_sure else UNSURE * value
                 return self.firsts_most(dict.fromkeys(found, value))
         return {}
+
+    def of_hyphenated(self, text: str) -> dict[int, float]:
+        """Rate the chunks that surely define the name with hyphens that a text may be."""
+        name = hyphenated_name(text)
+        rated = {} if name is None else self.of(name)
+        return rated if DEFINED in rated.values() else {}
 
     def _of_module(self, name: TypedName, own: Sequence[str]) -> dict[int, float]:
         """Rate the chunks that surely define a name in the module that it was typed with."""

@@ -120,7 +120,7 @@ class NamePlaces:
         if self._imported:
             return dict.fromkeys(self._imported, AT_LINE)
         name, inside, words = typed_name(text), name_inside(text) or name_in_signs(text), in_words(text)
-        rated = {} if name is None else self._definitions.of(name)
+        rated = self._definitions.of_hyphenated(text) if name is None else self._definitions.of(name)
         used = None if rated else name_used(text)
         defining = {} if used is None else self._definitions.of(used)
         uses = self._lines.using(used, defining, best) if used is not None and defining else {}
