@@ -167,4 +167,16 @@ DEFECTS = (
         (('_first(reader, _IN_TEXTS, "body", (typed,)):', '_first(reader, _IN_TEXTS, "body", ()):'),),
         "tests/indexing/search/test_written_dates.py::test_a_date_as_files_have_it_stays",
     ),
+    Defect(
+        "tag-as-word",
+        "`tag winter-plan` finds files with these three words before the note with that tag",
+        "livedex_indexing/search/pasted_line.py",
+        (
+            (
+                "_as_tag(reader, _without_sign_of_diff(reader, request, places))",
+                "_without_sign_of_diff(reader, request, places)",
+            ),
+        ),
+        "tests/indexing/search/test_tags.py::test_the_note_with_the_tag_comes_first",
+    ),
 )

@@ -21,6 +21,7 @@ from livedex_indexing.store.read_pool import Reader
 
 _HAS_PHRASE: Final = "SELECT EXISTS (SELECT 1 FROM postings WHERE postings MATCH ?)"
 _JOINT: Final = re.compile(r"::|->|[.#\\/]")
+_TAG: Final = re.compile(r"\s*(?i:tag|tags|tagged):? +#?(?P<tag>[^\W\d]\w*(?:[-/]\w+)+)\s*")
 _OF_DIFF: Final = re.compile(r"\s*[+-](?![+-])(?P<line>[^\n]*\w[^\n]*)\n?")
 
 
@@ -32,9 +33,10 @@ def is_pasted(reader: Reader, text: str, places: Callable[[], NamePlaces]) -> bo
 
 
 def as_written(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
-    """Return the request for what files have instead of what was typed: a line without the sign of a diff, the name
-    in what a program printed, a date in another form; any other request as it is. ``places``: as in `is_pasted`."""
-    request = _without_sign_of_diff(reader, request, places)
+    """Return the request for what files have instead of what was typed: a line without the sign of a diff, a tag
+    without the word, the name in what a program printed, a date in another form; any other request as it is.
+    ``places``: as in `is_pasted`."""
+    request = _as_tag(reader, _without_sign_of_diff(reader, request, places))
     return with_written_date(reader, _with_printed_name(reader, request, places))
 
 
@@ -48,6 +50,16 @@ def _without_sign_of_diff(reader: Reader, request: SearchRequest, places: Callab
     if is_pasted(reader, request.query.strip(), places) or not is_pasted(reader, line, places):
         return request
     return replace(request, query=line)
+
+
+def _as_tag(reader: Reader, request: SearchRequest) -> SearchRequest:
+    """Return the request for ``#some-tag`` instead of ``tag some-tag``, if a file has these words in a row; any other
+    request as it is. A tag of one word may be any other word behind that."""
+    found = _TAG.fullmatch(request.query)
+    tokens = [] if found is None else reader.tokens(found["tag"])
+    if found is None or not reader.one(_HAS_PHRASE, (f'body : "{" ".join(tokens)}"',)):
+        return request
+    return replace(request, query=f"#{found['tag']}")
 
 
 def _with_printed_name(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
