@@ -4,13 +4,15 @@ Invariant: each word found is no stop word, occurs in a file that is indexed now
 away. The cost is at most a walk through the words that begin with one letter, whatever was typed; nothing is kept in
 memory.
 
-A mistake is a letter too many, too few or wrong, or two neighbours exchanged. People mostly type the first letter
-right: the search covers words with the same first letter, and those that one mistake in the first two letters leads to.
+A mistake is a letter too many, too few or wrong, or two neighbours exchanged. All that one mistake with the word's own
+alphabet makes is looked up first: a few hundred words. Only if none of them is in the index, a long word is compared
+with all words of the index whose first letter is its own, or whose beginning is one mistake away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from livedex_indexing.query.query_terms import STOP_WORDS
@@ -24,7 +26,9 @@ _TWO_MISTAKES: Final = (
 _LONGEST: Final = 64  # letters: anything longer is no word
 _LAST: Final = "\U0010ffff"
 _BLOCK: Final = 128  # code points: an alphabet's small letters lie in one or two such blocks
+_LATIN: Final = "ßæðøþđħıłŋœŧ"  # that stay when diacritics are removed
 
+_THESE: Final = "SELECT w.term, w.doc FROM json_each(?) m CROSS JOIN temp.written w ON w.term = m.value"
 _BETWEEN: Final = """SELECT term, doc FROM temp.written
                      WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?"""
 IN_USE: Final = """SELECT 1 FROM exact JOIN contents t ON t.id = exact.rowid
@@ -50,36 +54,49 @@ def mistakes_allowed(word: str) -> int:
 def nearest(reader: Reader, word: str) -> Iterator[Near]:
     """Yield the words of the index nearest to a word that it does not have, those in most contents first. Raises
     DeadlinePassed and Cancelled."""
-    begin = _beginnings(word)
-    second = {word[:2], word[0] + word[2]}
-    second.update(word[0] + letter + kept for letter in _alphabet(word[1]) for kept in word[1:3])
-    least = 0
-    # One mistake first: it takes a third of the time and is mostly enough.
-    for most, beginnings in ((1, begin | second), (mistakes_allowed(word), begin | {word[0]})):
-        for near in _found(reader, word, most, beginnings):
-            if least and near.mistakes > least:
-                return
-            least = near.mistakes
-            yield near
-        if least:
-            return
+    is_near = False
+    for near in _in_use(reader, _one_mistake_away(reader, word)):
+        is_near = True
+        yield near
+    if not is_near and mistakes_allowed(word) > 1:
+        yield from _in_use(reader, _two_mistakes_away(reader, word))
 
 
-def _found(reader: Reader, word: str, most: int, beginnings: set[str]) -> Iterator[Near]:
-    """Yield the words with these beginnings that are at most ``most`` mistakes away, nearest first."""
+def _one_mistake_away(reader: Reader, word: str) -> Iterator[tuple[Near, int]]:
+    """Yield the words that one mistake makes with letters like those of the word, each with its number of contents."""
+    cuts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    letters = {other for letter in word for other in _alphabet(letter)}
+    made = {before + after[1:] for before, after in cuts if after}
+    made.update(before + after[1] + after[0] + after[2:] for before, after in cuts if len(after) > 1)
+    made.update(before + letter + after[cut:] for before, after in cuts for letter in letters for cut in (0, 1))
+    for term, contents in reader.rows(_THESE, (json.dumps(sorted(made - {word}), ensure_ascii=False),)):
+        yield Near(term, 1), contents
+
+
+def _two_mistakes_away(reader: Reader, word: str) -> Iterator[tuple[Near, int]]:
+    """Yield the words two mistakes away that begin like the word, each with its number of contents."""
     letters = frozenset(word)
-    lengths = (len(word) - most, len(word) + most)
-    found: set[tuple[int, int, str]] = set()
-    for term, contents in reader.rows_of_each(_BETWEEN, [(begin, begin + _LAST, *lengths) for begin in beginnings]):
+    lengths = (len(word) - 2, len(word) + 2)
+    beginnings = [(begin, begin + _LAST, *lengths) for begin in {*_beginnings(word), word[0]}]
+    for term, contents in reader.rows_of_each(_BETWEEN, beginnings):
         # Each mistake adds and removes at most one letter: this test leaves one word in fifty.
-        if len(letters.difference(term)) <= most and len(set(term).difference(letters)) <= most and term.isalpha():
-            away = distance(word, term, most)
-            if 0 < away <= most and term not in STOP_WORDS and not RUN.search(term):
-                found.add((away, -contents, term))
+        is_alike = len(letters.difference(term)) <= 2 and len(set(term).difference(letters)) <= 2
+        if is_alike and distance(word, term, 2) == 2:
+            yield Near(term, 2), contents
+
+
+def _in_use(reader: Reader, found: Iterable[tuple[Near, int]]) -> Iterator[Near]:
+    """Yield those of the words that are no stop words and occur in a file that is indexed now, those in most contents
+    first."""
+    words = {
+        (-contents, near.word): near
+        for near, contents in found
+        if near.word.isalpha() and near.word not in STOP_WORDS and not RUN.search(near.word)
+    }
     reader.check()
-    for away, _, term in sorted(found):
-        if reader.one(IN_USE, (f'"{term}"',)):
-            yield Near(term, away)
+    for _, near in sorted(words.items()):
+        if reader.one(IN_USE, (f'"{near.word}"',)):
+            yield near
 
 
 def distance(left: str, right: str, most: int) -> int:
@@ -114,4 +131,5 @@ def _beginnings(word: str) -> set[str]:
 def _alphabet(letter: str) -> list[str]:
     """Return the lower-case letters that may have been meant instead."""
     start = ord(letter) // _BLOCK * _BLOCK
-    return [chr(code) for code in range(start, start + _BLOCK) if chr(code).isalpha() and chr(code).islower()]
+    letters = [chr(code) for code in range(start, start + _BLOCK) if chr(code).isalpha() and chr(code).islower()]
+    return [*letters, *_LATIN] if letter.isascii() else letters
