@@ -171,12 +171,28 @@ DEFECTS = (
         "tag-as-word",
         "`tag winter-plan` finds files with these three words before the note with that tag",
         "livedex_indexing/search/pasted_line.py",
-        (
-            (
-                "_as_tag(reader, _without_sign_of_diff(reader, request, places))",
-                "_without_sign_of_diff(reader, request, places)",
-            ),
-        ),
+        (("request = _as_tag(reader, request)", "pass"),),
         "tests/indexing/search/test_tags.py::test_the_note_with_the_tag_comes_first",
+    ),
+    Defect(
+        "joined-name-lost",
+        "a name that is typed without its separators (`setokport`) finds nothing",
+        "livedex_indexing/query/spell_repair.py",
+        (("if alone or not rows:", "if False:"),),
+        "tests/indexing/query/test_spelling.py::test_the_words_of_a_name_that_were_typed_as_one",
+    ),
+    Defect(
+        "member-not-corrected",
+        "a misspelt member (`Crane.read_limti`) leads to its type",
+        "livedex_indexing/query/query_compiler.py",
+        (("if alone and not (indexed or joined) else []", "if False else []"),),
+        "tests/indexing/query/test_spelling.py::test_a_misspelt_member_is_the_definition_in_its_type",
+    ),
+    Defect(
+        "ellipsis-kept",
+        "a line that a program cut short is looked for with its ellipsis",
+        "livedex_indexing/search/pasted_line.py",
+        (("request = _without_ellipsis(reader, request, places)", "pass"),),
+        "tests/indexing/search/test_pasted_pieces.py::test_a_line_that_was_cut_short_is_found",
     ),
 )

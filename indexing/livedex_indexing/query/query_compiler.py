@@ -183,8 +183,11 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
         if has_serial:
             names = [] if indexed or joined else in_index(_whole_terms(index, joined_names(word)))
             if not (indexed or joined or names):
-                names = in_index(_whole_terms(index, index.names().alike(word)))
+                names = in_index(_whole_terms(index, index.names().alike(word))) or repair.of_joined(word)
             return [whole, *joined, *names]
+    meant = _misspelt_member(index, word, repair) if alone and not (indexed or joined) else []
+    if meant:
+        return meant
     tokens = [
         [(text, term) for text in (piece, *parts) if (term := _whole(index, text)) is not None]
         for piece, parts in pieces
@@ -237,6 +240,22 @@ def _member(index: _Index, word: str, whole: QueryTerm, repair: Repair) -> list[
     )
     repair.others.add(term)
     return [term]
+
+
+def _misspelt_member(index: _Index, word: str, repair: Repair) -> list[QueryTerm]:
+    """Return, for ``Foo.barr`` or ``barr(x)``, the terms of the owner and of the name that was meant; nothing where no
+    name is near, or the owner is nowhere."""
+    name = name_of(word)
+    owner = [] if name is None else in_index(_whole_terms(index, [name.owner]))
+    if name is None or (name.owner and not owner):
+        return []
+    own = [(text, term) for text in _surfaces(index, name.name) if (term := _whole(index, text)) is not None]
+    meant = repair.of_name(name.name, own)
+    if not meant:
+        return []
+    before, _, after = word.rpartition(name.name)
+    repair.respelt[word] = before + repair.respelt.pop(name.name) + after
+    return [*owner, *meant]
 
 
 def _option(index: _Index, word: str, repair: Repair) -> list[QueryTerm]:

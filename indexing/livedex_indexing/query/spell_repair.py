@@ -6,11 +6,12 @@ page of one generation is repaired alike. A search that does not ask to be fresh
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice, product
+from operator import itemgetter
 from typing import Final
 
+from livedex_indexing.query.joined_words import ways_apart
 from livedex_indexing.query.query_parser import is_plain
 from livedex_indexing.query.query_terms import STOP_WORDS, QueryTerm
 from livedex_indexing.query.spelling import is_word, nearest
@@ -21,8 +22,8 @@ from livedex_indexing.text.tokens import Tokenizer
 REPAIRED: Final = 8  # words of a query that are spell-checked: 5 to 20 ms each
 _MEANT: Final = 3  # replacements for one misspelt word, at most
 _NAMES: Final = 9  # whole names that are tried, at most
-_HALF: Final = 3  # letters of each of two words that were typed as one, at least
-_KNOWN: Final = "SELECT w.term FROM json_each(?) h CROSS JOIN temp.written w ON w.term = h.value"
+_OF_TEXT: Final = 3  # letters of each word of a text that were typed as one, at least
+_NAMED: Final = "SELECT rowid FROM postings WHERE postings MATCH ? LIMIT 1"
 _OTHER: Final = 0.5  # weight of each replacement but the nearest
 
 Written = tuple[str, QueryTerm]  # a word as it was typed
@@ -89,9 +90,9 @@ class Repair:
         typed, term = whole
         missing = self.is_missing(term)
         if missing and (alone or not (parts and all(part.rows or part.files for _, part in parts))):
-            halves = self._halves(typed) if self._left else []
-            if halves:
-                return " ".join(halves), [each for half in halves if (each := self._term_of(half)) is not None]
+            apart = self._apart(typed, alone=alone) if self._left else ""
+            if apart:
+                return apart, [each for part in apart.split() if (each := self._term_of(part)) is not None]
             meant = self._meant(term)
             if meant:
                 return _in_case(meant[0].tokens[0], typed), meant
@@ -128,16 +129,29 @@ class Repair:
         self.others.update(others)
         return [meant[0], *others]
 
-    def _halves(self, word: str) -> list[str]:
-        """Return the two words that a missing word joins, as it is written; none where they are nowhere in a row. Of
-        several such pairs the most frequent counts."""
-        pairs = [(word[:cut], word[cut:]) for cut in range(_HALF, len(word) - _HALF + 1)]
-        halves = {half.lower() for pair in pairs for half in pair} - STOP_WORDS
-        known = {term for (term,) in self._reader.rows(_KNOWN, (json.dumps([*halves]),))} if halves else set()
-        found = [pair for pair in pairs if known.issuperset(map(str.lower, pair))]
-        in_a_row = [(term.rows, pair) for pair in found if (term := self._term_of(" ".join(pair))) is not None]
-        rows, pair = max(in_a_row, default=(0, ()))
-        return [*pair] if rows else []
+    def of_joined(self, word: str) -> list[QueryTerm]:
+        """Return the terms of the words that a word joins which is nowhere, if the index has them in a row."""
+        apart = self._apart(word, alone=True) if word.isalnum() else ""
+        terms = [term for part in apart.split() if (term := self._term_of(part)) is not None]
+        if terms:
+            self.respelt[word] = apart
+        return terms
+
+    def _apart(self, word: str, *, alone: bool) -> str:
+        """Return the words that a missing word joins, as a text or as a name that is defined (``set_ok_port``); empty
+        where they are nowhere in a row. Of several ways, the commonest text counts, or the likeliest name: that first,
+        if the word is typed ``alone``."""
+        ways = ways_apart(self._reader, word.lower())
+        texts = [way for way in ways if len(min(way, key=len)) >= _OF_TEXT and STOP_WORDS.isdisjoint(way)]
+        in_a_row = [(term.rows, way) for way in texts if (term := self._term_of(" ".join(way))) is not None]
+        rows, text = max(in_a_row, key=itemgetter(0), default=(0, ()))
+        named: Sequence[str] = ()
+        if alone or not rows:
+            named = next((way for way in ways if self._is_named(way)), ())
+        return "_".join(named) or (_in_case(" ".join(text), word) if rows else "")
+
+    def _is_named(self, words: Sequence[str]) -> bool:
+        return self._reader.one(_NAMED, (f'symbols : "{" ".join(words)}"',)) is not None
 
     def _near(self, token: str, *, fresh: bool) -> list[str]:
         counts = self._counts

@@ -26,7 +26,6 @@ _TWO_MISTAKES: Final = (
 _LONGEST: Final = 64  # letters: anything longer is no word
 _LAST: Final = "\U0010ffff"
 _BLOCK: Final = 128  # code points: an alphabet's small letters lie in one or two such blocks
-_LATIN: Final = "ßæðøþđħıłŋœŧ"  # that stay when diacritics are removed
 
 _THESE: Final = "SELECT w.term, w.doc FROM json_each(?) m CROSS JOIN temp.written w ON w.term = m.value"
 _BETWEEN: Final = """SELECT term, doc FROM temp.written
@@ -131,5 +130,4 @@ def _beginnings(word: str) -> set[str]:
 def _alphabet(letter: str) -> list[str]:
     """Return the lower-case letters that may have been meant instead."""
     start = ord(letter) // _BLOCK * _BLOCK
-    letters = [chr(code) for code in range(start, start + _BLOCK) if chr(code).isalpha() and chr(code).islower()]
-    return [*letters, *_LATIN] if letter.isascii() else letters
+    return [chr(code) for code in range(start, start + _BLOCK) if chr(code).isalpha() and chr(code).islower()]

@@ -113,9 +113,9 @@ class NamePlaces:
         self._imported: Collection[int] = ()  # chunks that the query imports, once they are known
 
     def of_name(self, text: str, corrected: str, best: Sequence[int]) -> dict[int, float]:
-        """Rate the chunks that have the name which a query may be: its definition, else that of the one name in it,
-        else that of a name with the same words, else those of longer names, or of the ``corrected`` name, else those
-        of ``best``, best first, that have it as typed, else that of its owner."""
+        """Rate the chunks that have the name which a query may be: its definition, else that of the one name in it, or
+        of the ``corrected`` name, else that of a name with the same words, else those of longer names, else those of
+        ``best``, best first, that have it as typed, else that of its owner."""
         self._imported = self._imports.of(text, lambda: self._with_line(text, best))
         if self._imported:
             return dict.fromkeys(self._imported, AT_LINE)
@@ -128,6 +128,9 @@ class NamePlaces:
             return uses
         if not rated and inside is not None:
             rated = self._definitions.of(inside)
+        if not rated and corrected != text:
+            meant = typed_name(corrected) or name_inside(corrected)
+            rated = {} if meant is None else self._definitions.of(meant._replace(any_case=True))
         if not rated and (name is None or name.is_words):
             rated = self._in_message(text) or self._definitions.among_words(text)
         plain = None if rated else plain_name_inside(text)
@@ -146,9 +149,6 @@ class NamePlaces:
             rated = self._in_any_order(name) if name.is_words else self._pieces(name)
         if name is None:
             return rated or dict.fromkeys(written, FORM)
-        if not rated and corrected != text:
-            meant = typed_name(corrected)
-            rated = {} if meant is None else self._definitions.of(meant._replace(any_case=True))
         if not rated and not name.is_words and not self._probe.is_anywhere(self._reader.tokens(name.name)):
             rated = self._alike(name)
         if not rated and not name.is_words:

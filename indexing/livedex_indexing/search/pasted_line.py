@@ -1,5 +1,5 @@
-"""Tells whether a file has a query as it was typed, or as a line behind the sign that a diff puts in front of one, or
-the name that a program printed.
+"""Tells whether a file has a query as it was typed, or as a line that a program cut short or put a sign of a diff in
+front of, or the name that a program printed.
 
 Invariant: the index only proposes chunks; the live file decides.
 """
@@ -22,6 +22,7 @@ from livedex_indexing.store.read_pool import Reader
 _HAS_PHRASE: Final = "SELECT EXISTS (SELECT 1 FROM postings WHERE postings MATCH ?)"
 _JOINT: Final = re.compile(r"::|->|[.#\\/]")
 _TAG: Final = re.compile(r"\s*(?i:tag|tags|tagged):? +#?(?P<tag>[^\W\d]\w*(?:[-/]\w+)+)\s*")
+_CUT: Final = re.compile(r"(?:\.{3}|…)?(?P<line>.*?)(?:\.{3}|…)?", re.DOTALL)
 _OF_DIFF: Final = re.compile(r"\s*[+-](?![+-])(?P<line>[^\n]*\w[^\n]*)\n?")
 
 
@@ -33,11 +34,24 @@ def is_pasted(reader: Reader, text: str, places: Callable[[], NamePlaces]) -> bo
 
 
 def as_written(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
-    """Return the request for what files have instead of what was typed: a line without the sign of a diff, a tag
-    without the word, the name in what a program printed, a date in another form; any other request as it is.
-    ``places``: as in `is_pasted`."""
-    request = _as_tag(reader, _without_sign_of_diff(reader, request, places))
+    """Return the request for what files have instead of what was typed: a line without the ellipsis where it was cut,
+    or the sign of a diff, a tag without the word, the name in what a program printed, a date in another form; any other
+    request as it is. ``places``: as in `is_pasted`."""
+    request = _without_ellipsis(reader, request, places)
+    request = _without_sign_of_diff(reader, request, places)
+    request = _as_tag(reader, request)
     return with_written_date(reader, _with_printed_name(reader, request, places))
+
+
+def _without_ellipsis(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
+    """Return the request for a line that was cut short (``return self._find(na…``), unless a file has it with the
+    ellipsis; any other request as it is. A line has a sign of code: prose is a quotation, whose pieces are found."""
+    text = request.query.strip()
+    found = _CUT.fullmatch(text)
+    line = text if found is None else found["line"].strip()
+    if line == text or len(line.split()) < 2 or not may_be_pasted(line) or is_pasted(reader, text, places):
+        return request
+    return replace(request, query=line)
 
 
 def _without_sign_of_diff(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:

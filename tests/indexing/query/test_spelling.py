@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.indexed_folder import Indexed
+from helpers.indexed_folder import LINES, Indexed
 from livedex_indexing.query.query_parser import with_words
 from livedex_indexing.query.spell_repair import REPAIRED
 from livedex_indexing.query.spelling import Near, distance, mistakes_allowed, nearest
@@ -120,6 +120,31 @@ def test_words_that_were_typed_as_one(index: Indexed, typed: str, expected: str 
     assert meant(index, typed) == expected
 
 
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("setokport", "set_ok_port"),
+        ("SETOKPORT", "set_ok_port"),
+        ("testforcloader", "test_for_c_loader"),  # a stop word and a single letter
+        ("lamp2readwatts", "lamp2_read_watts"),
+        ("setokportal", None),  # no name
+        ("okset", None),  # not in this order
+    ],
+)
+def test_the_words_of_a_name_that_were_typed_as_one(index: Indexed, typed: str, expected: str | None) -> None:
+    names = ["set_ok_port", "test_for_c_loader", "lamp2_read_watts"]
+    index.write("root/a.py", "".join(f"def {name}():\n    return portal\n\n\n" for name in names))
+    index.write("root/b.py", "# set ok, port for c, loader test\n" * 9)
+    assert meant(index, typed) == expected
+    hits = index.search(typed)
+    assert expected is None or f"def {expected}" in hits[0]["snippet"]
+
+
+def test_a_sentence_is_taken_apart_too(index: Indexed) -> None:
+    index.write("root/a.txt", "the lamp posts burn brightly\n")
+    assert meant(index, "lamppostsburn") == "lamp posts burn"
+
+
 def test_of_words_that_were_typed_as_one_the_commonest_count(index: Indexed) -> None:
     index.write("root/a.txt", "super bowls\n")
     index.write("root/b.txt", "superb owls\n")
@@ -189,6 +214,17 @@ def test_the_rest_of_the_query_stays_as_it_was_typed(index: Indexed) -> None:
     assert with_words("a b a -a", {"a": "x", "b": "y"}) == "x y x -a"
     assert index.found("alocate ext:md") == ["a.md"]
     assert index.found("alocate ext:txt") == []
+
+
+@pytest.mark.parametrize("typed", ["Crane.read_limti", "Crane.read_limti()", "Crane::raed_limit(load)"])
+def test_a_misspelt_member_is_the_definition_in_its_type(index: Indexed, typed: str) -> None:
+    filler = "".join(f"        # step {number}\n" for number in range(LINES))
+    member = "    def read_limit(self, load):\n        return load\n"
+    index.write("root/crane.py", f"class Crane:\n    def lift(self):\n{filler}        return 1\n\n{member}")
+    index.write("root/use.py", "Crane().limit(read)  # Crane, read Crane limit\n" * 9)
+    (first, *_) = index.search(typed)
+    assert "def read_limit" in first["snippet"]
+    assert meant(index, typed) == typed.replace("raed", "read").replace("limti", "limit")
 
 
 def test_parts_of_names_are_repaired(index: Indexed) -> None:

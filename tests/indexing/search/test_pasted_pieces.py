@@ -42,6 +42,24 @@ def test_a_pasted_text_with_other_parts_is_found(kitchen: Indexed, query: str, p
     assert (hit["relative_path"], line in hit["snippet"]) == (path, True)
 
 
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        ("item = next(ra…", "item = next(ra"),
+        ("wipe(item, cl...", "wipe(item, cl"),
+        ("... = next(rack);", "= next(rack);"),
+        ("... let(the, dough)", None),  # a file has it so
+        ("item rack ...", None),  # a pause, not a line
+    ],
+)
+def test_a_line_that_was_cut_short_is_found(kitchen: Indexed, query: str, meant: str | None) -> None:
+    """As terminals, chats and lists of search results show a long line."""
+    kitchen.write("root/pause.c", "// ... let(the, dough)\n")
+    answer = kitchen.ask(query)
+    assert answer.extras.get("did_you_mean") == (meant and {"query": meant, "applied": True})
+    assert meant is None or meant.lower() in answer.hits[0]["snippet"].lower()
+
+
 @pytest.mark.parametrize("sign", ["-", "+", " -", "-    "])
 def test_a_line_of_a_diff_is_found_without_its_sign(kitchen: Indexed, sign: str) -> None:
     answer = kitchen.ask(f"{sign}item = next(rack);")
