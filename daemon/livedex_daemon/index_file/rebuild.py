@@ -79,7 +79,7 @@ class Rebuilder:
         path = self._store.path
         try:
             make_private(os.path.dirname(path))  # the folder may be lost with the file
-            if cause in ("replaced", "overwritten") and os.path.lexists(path) and is_foreign(path):
+            if cause in ("replaced", "overwritten", "truncated") and os.path.lexists(path) and is_foreign(path):
                 keep_foreign(path, self._store.has_next_to_it)
             aside = put_aside(path)
         except (OSError, Unavailable) as error:

@@ -130,7 +130,8 @@ def is_foreign(path: str) -> bool:
 
     Raises OSError.
     """
-    if not stat.S_ISREG(os.lstat(path).st_mode):
+    found = os.lstat(path)
+    if not stat.S_ISREG(found.st_mode) or not found.st_size:
         return False
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     try:

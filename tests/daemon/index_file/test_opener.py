@@ -83,7 +83,7 @@ def test_a_text_of_another_program_is_kept(tmp_path: Path) -> None:
     assert renewed and (tmp_path / "index.db.aside.1").read_text(encoding="utf-8") == "précieux\n" * 200_000
 
 
-@pytest.mark.parametrize("content", [b"text\0" * 9, os.urandom(8192), b"text" * 300_000 + b"\xff"])
+@pytest.mark.parametrize("content", [b"", b"text\0" * 9, os.urandom(8192), b"text" * 300_000 + b"\xff"])
 def test_what_may_be_left_of_an_index_is_not_kept(tmp_path: Path, content: bytes) -> None:
     index = tmp_path / "index.db"
     index.write_bytes(content)
