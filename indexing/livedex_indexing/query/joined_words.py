@@ -14,6 +14,7 @@ import math
 from typing import Final
 
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.sql import WRITTEN_WORDS
 
 SHORTEST: Final = 6  # letters of a word that is taken apart
 LONGEST: Final = 48  # … the number of its parts grows with the square
@@ -21,8 +22,6 @@ _LONGEST_PART: Final = 24
 _WAYS: Final = 8  # that are kept for each beginning
 _COST: Final = math.log(1_000_000)  # of a part, less the logarithm of the number of contents that have it
 _LETTER: Final = 4.0  # more for a single letter: every index has all of them
-
-_DOC: Final = "SELECT w.term, w.doc FROM json_each(?) m CROSS JOIN temp.written w ON w.term = m.value"
 
 
 def ways_apart(reader: Reader, word: str) -> list[tuple[str, ...]]:
@@ -35,7 +34,7 @@ def ways_apart(reader: Reader, word: str) -> list[tuple[str, ...]]:
     parts = sorted({word[start:end] for start, end in spans} - {word})
     costs = {
         term: _COST - math.log(contents) + (_LETTER if len(term) == 1 else 0.0)
-        for term, contents in reader.rows(_DOC, (json.dumps(parts, ensure_ascii=False),))
+        for term, contents in reader.rows(WRITTEN_WORDS, (json.dumps(parts, ensure_ascii=False),))
     }
     best: list[list[tuple[float, tuple[str, ...]]]] = [[(0.0, ())], *([] for _ in word)]
     for start, end in spans:  # in the order of their starts: all ways to each start are known

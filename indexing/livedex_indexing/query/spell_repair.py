@@ -17,13 +17,13 @@ from livedex_indexing.query.query_terms import STOP_WORDS, QueryTerm
 from livedex_indexing.query.spelling import is_word, nearest
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.sql import HAS_CHUNK
 from livedex_indexing.text.tokens import Tokenizer
 
 REPAIRED: Final = 8  # words of a query that are spell-checked: 5 to 20 ms each
 _MEANT: Final = 3  # replacements for one misspelt word, at most
 _NAMES: Final = 9  # whole names that are tried, at most
 _OF_TEXT: Final = 3  # letters of each word of a text that were typed as one, at least
-_NAMED: Final = "SELECT rowid FROM postings WHERE postings MATCH ? LIMIT 1"
 _OTHER: Final = 0.5  # weight of each replacement but the nearest
 
 Written = tuple[str, QueryTerm]  # a word as it was typed
@@ -142,16 +142,19 @@ class Repair:
         where they are nowhere in a row. Of several ways, the commonest text counts, or the likeliest name: that first,
         if the word is typed ``alone``."""
         ways = ways_apart(self._reader, word.lower())
-        texts = [way for way in ways if len(min(way, key=len)) >= _OF_TEXT and STOP_WORDS.isdisjoint(way)]
-        in_a_row = [(term.rows, way) for way in texts if (term := self._term_of(" ".join(way))) is not None]
-        rows, text = max(in_a_row, key=itemgetter(0), default=(0, ()))
-        named: Sequence[str] = ()
-        if alone or not rows:
-            named = next((way for way in ways if self._is_named(way)), ())
-        return "_".join(named) or (_in_case(" ".join(text), word) if rows else "")
+        if alone:
+            return self._named(ways) or self._in_a_row(ways, word)
+        return self._in_a_row(ways, word) or self._named(ways)
 
-    def _is_named(self, words: Sequence[str]) -> bool:
-        return self._reader.one(_NAMED, (f'symbols : "{" ".join(words)}"',)) is not None
+    def _in_a_row(self, ways: Sequence[Sequence[str]], word: str) -> str:
+        texts = [way for way in ways if len(min(way, key=len)) >= _OF_TEXT and STOP_WORDS.isdisjoint(way)]
+        found = [(term.rows, way) for way in texts if (term := self._term_of(" ".join(way))) is not None]
+        rows, text = max(found, key=itemgetter(0), default=(0, ()))
+        return _in_case(" ".join(text), word) if rows else ""
+
+    def _named(self, ways: Sequence[Sequence[str]]) -> str:
+        named = (way for way in ways if self._reader.one(HAS_CHUNK, (f'symbols : "{" ".join(way)}"',)))
+        return "_".join(next(named, ()))
 
     def _near(self, token: str, *, fresh: bool) -> list[str]:
         counts = self._counts

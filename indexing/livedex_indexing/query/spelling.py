@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from livedex_indexing.query.query_terms import STOP_WORDS
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.sql import WRITTEN_WORDS
 from livedex_indexing.text.unsegmented import RUN
 
 SHORTEST: Final = 4  # letters: too many words are near a shorter one
@@ -27,7 +28,6 @@ _LONGEST: Final = 64  # letters: anything longer is no word
 _LAST: Final = "\U0010ffff"
 _BLOCK: Final = 128  # code points: an alphabet's small letters lie in one or two such blocks
 
-_THESE: Final = "SELECT w.term, w.doc FROM json_each(?) m CROSS JOIN temp.written w ON w.term = m.value"
 _BETWEEN: Final = """SELECT term, doc FROM temp.written
                      WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?"""
 IN_USE: Final = """SELECT 1 FROM exact JOIN contents t ON t.id = exact.rowid
@@ -68,7 +68,7 @@ def _one_mistake_away(reader: Reader, word: str) -> Iterator[tuple[Near, int]]:
     made = {before + after[1:] for before, after in cuts if after}
     made.update(before + after[1] + after[0] + after[2:] for before, after in cuts if len(after) > 1)
     made.update(before + letter + after[cut:] for before, after in cuts for letter in letters for cut in (0, 1))
-    for term, contents in reader.rows(_THESE, (json.dumps(sorted(made - {word}), ensure_ascii=False),)):
+    for term, contents in reader.rows(WRITTEN_WORDS, (json.dumps(sorted(made - {word}), ensure_ascii=False),)):
         yield Near(term, 1), contents
 
 

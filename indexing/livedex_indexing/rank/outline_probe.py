@@ -13,10 +13,9 @@ from typing import Final
 
 from livedex_indexing.rank.postings import RowCounts, phrase
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.sql import HAS_CHUNK
 
 FEW: Final = 1_000  # rows of the rarest word, which are read as quickly twice
-
-_ANY = "SELECT rowid FROM postings WHERE postings MATCH ? LIMIT 1"
 
 
 class OutlineProbe:
@@ -66,4 +65,4 @@ class OutlineProbe:
         return self._has(phrase(tokens)) if rows is None else rows > 0
 
     def _has(self, match: str) -> bool:
-        return self._reader.one(_ANY, (match,)) is not None
+        return bool(self._reader.one(HAS_CHUNK, (match,)))

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from livedex_indexing.query.typed_date import TypedDate, typed_date
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.sql import HAS_CHUNK
 
 _IN_NAMES: Final = "SELECT EXISTS (SELECT 1 FROM paths WHERE paths MATCH ?)"
-_IN_TEXTS: Final = "SELECT EXISTS (SELECT 1 FROM postings WHERE postings MATCH ?)"
 
 
 def with_written_date(reader: Reader, request: SearchRequest) -> SearchRequest:
@@ -30,10 +30,10 @@ def with_written_date(reader: Reader, request: SearchRequest) -> SearchRequest:
 
 def _written(reader: Reader, date: TypedDate, typed: str) -> str | None:
     named = _first(reader, _IN_NAMES, "name", (form for day in date.days for form in day.of_names))
-    if named is not None or _first(reader, _IN_TEXTS, "body", (typed,)):
+    if named is not None or _first(reader, HAS_CHUNK, "body", (typed,)):
         return named
     forms = [form for day in date.days for form in day.of_texts]
-    return _first(reader, _IN_TEXTS, "body", forms)
+    return _first(reader, HAS_CHUNK, "body", forms)
 
 
 def _first(reader: Reader, sql: str, column: str, forms: Iterable[str]) -> str | None:
