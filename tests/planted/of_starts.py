@@ -24,6 +24,13 @@ DEFECTS = (
         "tests/system/test_slow_start.py::test_a_search_in_a_folder_waits_at_most_its_time",
     ),
     Defect(
+        "no-roots-listed-while-it-starts",
+        "a list of the roots that is asked for while the daemon starts is empty",
+        "livedex_daemon/answer/handlers.py",
+        (("await self._reads.roots_known()\n        return await self._listed()", "return await self._listed()"),),
+        "tests/system/test_slow_start.py::test_the_roots_are_listed_once_they_are_known",
+    ),
+    Defect(
         "start-loads-what-times-jobs",
         "a start waits for the import of what times jobs",
         "livedex_daemon/upkeep/schedule.py",

@@ -78,3 +78,8 @@ def test_no_path_is_said_to_be_in_no_root(
 ) -> None:
     answer = answered_later(home, gate, method, {**params, "path": str(tree / "a.txt")})
     assert answer.get("result", answer)[field] == value, answer
+
+
+def test_the_roots_are_listed_once_they_are_known(starting: Daemon, tree: Tree, home: Home, gate: Path) -> None:
+    answer = answered_later(home, gate, "roots/list", {})
+    assert [root["path"] for root in answer.get("result", answer)["roots"]] == [str(tree)], answer

@@ -152,6 +152,7 @@ class RootMethods:
         return await self._reads.state(self._health.status)
 
     async def roots_list(self, _call: Call, _params: NoParams) -> RootsResult:
+        await self._reads.roots_known()
         return await self._listed()
 
     async def _listed(self) -> RootsResult:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from livedex_ipc.amount import Amount
@@ -14,7 +15,7 @@ from livedex_ipc.cli.context import Context
 from livedex_ipc.cli.process_end import has_ended
 from livedex_ipc.cli.progress_bar import Progress
 from livedex_ipc.client import WHO_S, Client, connect
-from livedex_ipc.errors import NoDaemon, TimedOut
+from livedex_ipc.errors import NoDaemon, TimedOut, Unavailable
 
 if TYPE_CHECKING:
     from livedex_ipc.wire_results import RootsResult, StatusResult, SyncResult
@@ -38,8 +39,9 @@ def up(context: Context) -> int:
         if folders:
             from livedex_ipc.cli.commands.up_advice import divided, why_empty
 
-            before: RootsResult = client.call("roots/list", timeout_s=_ANSWER_S)
-            advice += divided(folders, before["roots"])
+            with suppress(Unavailable):  # the daemon starts: to add a folder waits for that, advice need not
+                before: RootsResult = client.call("roots/list", timeout_s=_ANSWER_S)
+                advice += divided(folders, before["roots"])
         for path in folders:
             client.call("roots/add", {**ignored, **wire_path(path)}, timeout_s=_ANSWER_S)
         _first_index(context, client)
