@@ -17,14 +17,14 @@ DEFECTS = (
         "departure-believed",
         "a folder that was removed and made again loses its files and its watch",
         "livedex_daemon/write/inspector.py",
-        (("if not is_gone(root, path):  # it came back", "if False:  # it came back"),),
+        (("for entry in entries if is_gone(root, entry.key[1])}", "for entry in entries}"),),
         f"{INSPECTOR}::test_a_folder_that_came_back_keeps_its_watch_and_is_looked_at_again",
     ),
     Defect(
         "row-outlives-its-file",
         "a file that went before its row was stored stays listed",
         "livedex_daemon/write/inspector.py",
-        (("self._cancel(root.id, partial(is_at_or_below, folders=paths))", "pass"),),
+        (("self._cancel(root.id, partial(is_at_or_below, folders=gone))", "pass"),),
         f"{INSPECTOR}::test_a_file_that_is_gone_leaves_no_row_that_was_decided_before",
     ),
     Defect(

@@ -282,4 +282,18 @@ DEFECTS: tuple[Defect, ...] = (
         (("if stat is None and len(path) > _LONG:", "if False:"),),
         "tests/daemon/answer/test_explanation.py::test_a_long_path_to_nothing_needs_no_rules",
     ),
+    Defect(
+        "departure-alone",
+        "each of many files that are gone costs statements of its own",
+        "livedex_daemon/write/inspector.py",
+        (("rows=row.state.ino in shared", "rows=True"),),
+        "tests/daemon/write/test_departures.py::test_many_files_that_are_gone_cost_few_statements",
+    ),
+    Defect(
+        "departure-without-twin",
+        "a hard link of a file that is gone keeps its old text",
+        "livedex_daemon/write/inspector.py",
+        (("rows=row.state.ino in shared", "rows=False"),),
+        "tests/daemon/write/test_departures.py::test_each_of_many_paths_ends_as_if_it_had_gone_alone",
+    ),
 )

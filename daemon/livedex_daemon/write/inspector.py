@@ -50,7 +50,7 @@ class Inspector:
         self._watching = watching
         self._pool = pool
         self._walks: deque[TreeWalk] = deque()
-        self._departed: list[tuple[Root, Entry]] = []
+        self._departed: dict[Root, list[Entry]] = {}
         self._readings = Readings()
         self._names = ListedNames()
         self._walked: tuple[TreeWalk, tuple[int, int, int]] | None = None  # the last walk, and the removals after it
@@ -115,7 +115,7 @@ class Inspector:
         if is_absent_now and self._backlog.defer(entry, entry.key, quiet_since=entry.last_at):
             self.finished.append(entry)
         elif stat is None:
-            self._departed.append((root, entry))
+            self._departed.setdefault(root, []).append(entry)
         elif stat.kind == "folder":
             self._inspect_folder(root, path, entry)
         else:
@@ -173,16 +173,16 @@ class Inspector:
         if entry.works == 0:
             self.finished.append(entry)
 
-    def _mark_twins(self, root: Root, path: bytes, seen: Stat | FileState, entry: Entry) -> None:
+    def _mark_twins(self, root: Root, path: bytes, seen: Stat | FileState, entry: Entry, *, rows: bool = True) -> None:
         """Examine the hard links of a file that was written in place: the kernel reports only the name in use.
 
-        ``seen``: the file as it is; of one that is gone, as the index has it.
+        ``seen``: the file as it is; of one that is gone, as the index has it. ``rows``: whether others may have one.
         """
         ino, dev = seen.ino, seen.dev if isinstance(seen, Stat) else None
         others = self._readings.other_names((root.id, path), seen, self.changes)
         for key in {*self._watching.ignore_files_of(ino, dev), *others} - {(root.id, path)}:  # which have no row
             self._backlog.mark_twin(key, entry)
-        for twin in self._store.by_inode(ino):
+        for twin in self._store.by_inode(ino) if rows else ():
             if twin.root_id != root.id:
                 self._backlog.mark_twin((twin.root_id, twin.path), entry)
                 continue
@@ -282,44 +282,44 @@ class Inspector:
 
     def depart(self) -> None:
         """Remove missing paths, but not before the walks that may find them under a new name."""
-        if not self._departed or any(walk.path and not walk.entry.background for walk in self._walks):
+        if any(walk.path and not walk.entry.background for walk in self._walks):
             return
-        departed, self._departed = self._departed, []
-        gone: dict[Root, set[bytes]] = {}
-        for root, entry in departed:
-            path = entry.key[1]
+        departed, self._departed = self._departed, {}
+        for root, entries in departed.items():
+            gone = {entry.key[1]: entry for entry in entries if is_gone(root, entry.key[1])}
             if not self._presence.is_same(root):  # the root itself is gone
                 self._presence.check(root)
-                self.finished.append(entry)
+                self.finished += entries
                 continue
-            if not is_gone(root, path):  # it came back, and a walk may have found it
-                self._backlog.mark(entry.key, Mark(tree=True, force=entry.force, background=entry.background))
-                self.finished.append(entry)
-                continue
-            row = self._store.file(root.id, path)
+            for entry in entries:
+                if entry.key[1] not in gone:  # it came back, and a walk may have found it
+                    self._backlog.mark(entry.key, Mark(tree=True, force=entry.force, background=entry.background))
+                    self.finished.append(entry)
+            self._remove(root, gone)
+
+    def _remove(self, root: Root, gone: dict[bytes, Entry]) -> None:
+        rows, folders, shared = self._store.known_paths(root.id, gone)
+        for path, entry in gone.items():
+            row = rows.get(path)
             if entry.progress is not None:
-                below = self._store.folders_below(root.id, path)
-                entry.progress.removed += sum(len(self._store.states(root.id, folder)) for folder in below)
-                entry.progress.removed += row is not None
+                states = [self._store.states(root.id, folder) for folder in self._store.folders_below(root.id, path)]
+                entry.progress.removed += sum(map(len, states)) + (row is not None)
             if row is not None:  # it may have been written by this name just before
-                self._mark_twins(root, path, row.state, entry)
+                self._mark_twins(root, path, row.state, entry, rows=row.state.ino in shared)
             self.changes.removed.append((root.id, path))
-            gone.setdefault(root, set()).add(path)
-            self._remove_below(root, path)
+            if path in folders:
+                self.changes.removed_trees.append((root.id, path))
+            self._watching.unwatch(root.id, path)
             if entry.works == 0:
                 self.finished.append(entry)
-        for root, paths in gone.items():
-            self._cancel(root.id, partial(is_at_or_below, folders=paths))
-            root.rules.invalidate_all(paths)
+        self._cancel(root.id, partial(is_at_or_below, folders=gone))
+        root.rules.invalidate_all(gone)
 
     def _drop_tree(self, root: Root, path: bytes) -> None:
-        self._remove_below(root, path)
-        self._cancel_below(root.id, frozenset((path,)))
-
-    def _remove_below(self, root: Root, path: bytes) -> None:
         if self._store.folders_below(root.id, path):
             self.changes.removed_trees.append((root.id, path))
         self._watching.unwatch(root.id, path)
+        self._cancel_below(root.id, frozenset((path,)))
 
     def _cancel_below(self, root_id: int, folders: frozenset[bytes]) -> None:
         if folders:

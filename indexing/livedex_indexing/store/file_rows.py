@@ -6,15 +6,16 @@ content that a row begins or ceases to point at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, Final, NamedTuple
 
 import apsw
 
 from livedex_indexing import relpath
 from livedex_indexing.model import STATUSES, FileRow, FileState, KnownState
 from livedex_indexing.store.contents import ContentTable
-from livedex_indexing.store.database import fetch
+from livedex_indexing.store.database import fetch, id_list
+from livedex_indexing.store.many_paths import NAMED, fetch_named, with_files_below
 from livedex_indexing.text.path_words import path_text
 
 _STATUS_PLACE: Final = {status: place for place, status in enumerate(STATUSES)}
@@ -28,6 +29,8 @@ FROM = "FROM files f LEFT JOIN contents t ON t.id = f.content_id"
 _FOLDER = f"SELECT {ROW} {FROM} WHERE f.root_id = ? AND f.folder = ?"
 _FILE = f"{_FOLDER} AND f.name = ?"
 _BY_INO = f"SELECT {ROW} {FROM} WHERE f.ino = ?"
+_NAMED = f"SELECT {ROW} {FROM} WHERE {NAMED}"
+_SHARED = "SELECT ino FROM files WHERE ino IN (SELECT value FROM json_each(?)) GROUP BY ino HAVING count(*) > 1"
 _HAS_INO = "SELECT 1 FROM files WHERE ino = ?"
 # While the state is the same, these rows are certain; the others are examined whatever their state.
 _CERTAIN = f"""(status = {STATUSES.index("indexed")}
@@ -42,6 +45,7 @@ _COUNT = "SELECT count(*) FROM (SELECT 1 FROM files WHERE root_id = ? LIMIT ?)"
 _HASH = f"""coalesce((SELECT hash FROM contents WHERE id = content_id),
                      CASE status WHEN {STATUSES.index("pending")} THEN content_hash END)"""
 _FIND = f"SELECT id, content_id, {_HASH} FROM files WHERE root_id = ? AND folder = ? AND name = ?"
+_FIND_NAMED = f"SELECT id, content_id, {_HASH}, folder, name FROM files f WHERE {NAMED}"
 _ADD = """INSERT INTO files (root_id, folder, name, size, mtime_ns, ctime_ns, ino, status, reason, content_id,
           content_hash, signature, indexed_at, settled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _CHANGE = """UPDATE files SET size = ?, mtime_ns = ?, ctime_ns = ?, ino = ?, status = ?, reason = ?, content_id = ?,
@@ -56,6 +60,17 @@ FOLDERS = """SELECT ?2 AS folder WHERE EXISTS (SELECT 1 FROM files WHERE root_id
              ORDER BY folder"""
 _DROP = "DELETE FROM files WHERE id = ?"
 _DROP_PATH = "DELETE FROM paths WHERE rowid = ?"
+
+
+class KnownPaths(NamedTuple):
+    """What the index has of some paths.
+
+    ``rows``: by path; ``folders``: the paths with files below; ``shared``: those inodes of the rows that others have.
+    """
+
+    rows: dict[bytes, FileRow]
+    folders: set[bytes]
+    shared: set[int]
 
 
 def to_signed(number: int) -> int:
@@ -101,26 +116,24 @@ class FileTable:
         return count
 
     def remove(self, root_id: int, paths: Iterable[bytes], *, forget: bool) -> int:
-        found = []
-        for path in paths:
-            rows = fetch(self._db, _FIND, (root_id, *relpath.split(path)))
-            for file_id, content_id, digest in rows:
-                found.append((file_id, content_id))
-                if digest is not None:
-                    self.changed_files.setdefault((root_id, path), digest)
-        return self._drop(found, forget=forget)
+        found = fetch_named(self._db, _FIND_NAMED, root_id, paths)
+        self._note_changed(root_id, found)
+        return self._drop([row[:2] for row in found], forget=forget)
 
     def remove_below(self, root_id: int, path: bytes, *, forget: bool) -> int:
         """Remove everything below a folder, but not the row of ``path`` itself; ``b""`` is the whole root."""
         sql, values = (BELOW, (path, *relpath.range_below(path))) if path else (_BELOW_ALL, ())
         found = fetch(self._db, sql, (root_id, *values))
         if path:
-            for _, _, digest, *names in found:
-                if digest is not None:
-                    self.changed_files.setdefault((root_id, relpath.join(*names)), digest)
+            self._note_changed(root_id, found)
         elif found:
             self.changed_roots.add(root_id)
         return self._drop([row[:2] for row in found], forget=forget)
+
+    def _note_changed(self, root_id: int, found: list[Any]) -> None:
+        for _, _, digest, *names in found:
+            if digest is not None:
+                self.changed_files.setdefault((root_id, relpath.join(*names)), digest)
 
     def folder(self, root_id: int, path: bytes) -> dict[bytes, FileRow]:
         return {values[2]: file_row(values) for values in fetch(self._db, _FOLDER, (root_id, path))}
@@ -157,6 +170,11 @@ class FileTable:
     def file(self, root_id: int, path: bytes) -> FileRow | None:
         found = fetch(self._db, _FILE, (root_id, *relpath.split(path)))
         return file_row(found[0]) if found else None
+
+    def known_paths(self, root_id: int, paths: Collection[bytes]) -> KnownPaths:
+        rows = {row.path: row for row in map(file_row, fetch_named(self._db, _NAMED, root_id, paths))}
+        shared = fetch(self._db, _SHARED, (id_list(to_signed(row.state.ino) for row in rows.values()),))
+        return KnownPaths(rows, with_files_below(self._db, root_id, paths), {to_unsigned(ino) for (ino,) in shared})
 
     def by_inode(self, ino: int) -> list[FileRow]:
         key = (to_signed(ino),)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, Literal, Unpack
 
@@ -28,7 +28,7 @@ from livedex_indexing.store import maintenance, page_checksums
 from livedex_indexing.store.contents import ContentTable
 from livedex_indexing.store.database import IndexDamaged, IndexNewer, IndexUnwritable, fetch, open_writer, translated
 from livedex_indexing.store.file_guard import FileGuard, Loss
-from livedex_indexing.store.file_rows import FileTable, to_signed, to_unsigned
+from livedex_indexing.store.file_rows import FileTable, KnownPaths, to_signed, to_unsigned
 from livedex_indexing.store.sql import GENERATION
 
 __all__ = ["KEEP_S", "IndexDamaged", "IndexNewer", "IndexUnwritable", "Store", "read_counts", "read_roots"]
@@ -278,6 +278,10 @@ class Store:
 
     def file(self, root_id: int, path: bytes) -> FileRow | None:
         return self._files.file(root_id, path)
+
+    def known_paths(self, root_id: int, paths: Collection[bytes]) -> KnownPaths:
+        """Return what the index has of these paths, which are not ``b""``: in few statements."""
+        return self._files.known_paths(root_id, paths)
 
     def by_inode(self, ino: int) -> list[FileRow]:
         """Return the rows whose file had this inode, in any root: a renamed file may have been one of them."""
