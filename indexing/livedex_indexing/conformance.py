@@ -38,6 +38,7 @@ T = TypeVar("T")
 Faults = Iterator[str]
 
 _MAKE_S = 120.0
+_ALIKE = 1e-6  # between two vectors of length 1
 _TEXTS = (
     "",
     "\n",
@@ -353,11 +354,22 @@ def _embedder(embedder: Embedder) -> Faults:
             yield "a vector has a value that is not finite"
         elif not any(vector):
             yield "a vector is zero"
+    if _are_alike(vectors):
+        yield "all texts have the same vector"
     single = embedder.embed(texts[0])
     if any(abs(one - two) > 1e-3 for one, two in zip(single, vectors[0], strict=False)):
         yield "embed and embed_batch give different vectors"
     if embedder.embed_batch([]):
         yield "embed_batch of nothing returns vectors"
+
+
+def _are_alike(vectors: list[list[float]]) -> bool:
+    """Whether all vectors have one direction: a search by meaning could not tell the texts apart."""
+    lengths = [math.hypot(*vector) for vector in vectors]
+    if not all(0 < length < math.inf for length in lengths):
+        return False
+    units = [[value / length for value in vector] for vector, length in zip(vectors, lengths, strict=True)]
+    return all(math.dist(unit, units[0]) < _ALIKE for unit in units if len(unit) == len(units[0]))
 
 
 def _parser(parser: Parser, sample: str | None) -> Faults:

@@ -170,11 +170,8 @@ class _Check:
         key = dotted(path)
         try:
             self._checked.values[key] = SETTINGS[key].read(value)
-        except ElementErrors as error:
-            for element, message in error.faults.items():
-                self._fault((*path, element), message)
         except ValueError as fault:
-            self._fault(path, str(fault))
+            self._value_faults(path, fault)
 
     def plugins(self, value: Any) -> None:
         if not isinstance(value, dict):
@@ -253,14 +250,10 @@ class _Check:
             self._checked.roots.append(RootEntry(number, path, ignore, lines, place, encoding))
 
     def _ignore(self, where: Path, entry: Mapping[str, object]) -> tuple[str, ...]:
-        path = (*where, "ignore")
         try:
             return patterns(entry.get("ignore", []))
-        except ElementErrors as error:
-            for element, message in error.faults.items():
-                self._fault((*path, element), message)
         except ValueError as fault:
-            self._fault(path, str(fault))
+            self._value_faults((*where, "ignore"), fault)
         return ()
 
     def _encoding(self, where: Path, entry: Mapping[str, object]) -> str:
@@ -292,6 +285,14 @@ class _Check:
             return
         path = tuple(set_here[0].split("."))
         self._fault(path, f"overlap ({overlap}) must be less than chunk_size ({chunk_size})")
+
+    def _value_faults(self, path: Path, error: ValueError) -> None:
+        """Report the error of a reader: of a list, a fault for each wrong element."""
+        if isinstance(error, ElementErrors):
+            for element, message in error.faults.items():
+                self._fault((*path, element), message)
+        else:
+            self._fault(path, str(error))
 
     def _fault(self, path: Path, message: str, *, at: Position | None = None, nearest: str | None = None) -> None:
         place = at or self._layout.value(path)

@@ -97,24 +97,26 @@ class HomeLock:
         """Take the lock. Raise Unavailable with the pid of the daemon that has it, or if there can be no lock."""
         try:
             self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise _no_lock(path, error) from error
+        try:
             if not stat.S_ISREG(os.fstat(self.descriptor).st_mode):
                 raise OSError(errno.ENXIO, "Not a regular file")
             fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            pid = self._read_pid()
-            os.close(self.descriptor)
-            raise Unavailable(
-                f"a livedex daemon runs for this home already, as process {pid}; `livedex down` stops it",
-                {"pid": int(pid) if pid.isdigit() else None},
-            ) from None
         except OSError as error:
-            displaced = error.errno in (errno.EISDIR, errno.ELOOP, errno.ENXIO)
-            usual = "move it away" if displaced else "make its folder writable, or set LIVEDEX_HOME to another one"
-            remedy = remedy_for(error, usual)
-            raise Unavailable(f"{path} cannot be locked: {error.strerror}; {remedy}", {"path": path}) from error
+            refused = self._locked() if isinstance(error, BlockingIOError) else _no_lock(path, error)
+            os.close(self.descriptor)
+            raise refused from error
         with contextlib.suppress(OSError):  # on a full disk the pid is not known; the lock holds
             os.ftruncate(self.descriptor, 0)
             os.pwrite(self.descriptor, b"%d\n" % os.getpid(), 0)
+
+    def _locked(self) -> Unavailable:
+        pid = self._read_pid()
+        return Unavailable(
+            f"a livedex daemon runs for this home already, as process {pid}; `livedex down` stops it",
+            {"pid": int(pid) if pid.isdigit() else None},
+        )
 
     def _read_pid(self) -> str:
         # The other daemon writes its pid right after it takes the lock.
@@ -124,3 +126,9 @@ class HomeLock:
                 return text
             time.sleep(0.01)
         return "unknown"
+
+
+def _no_lock(path: str, error: OSError) -> Unavailable:
+    displaced = error.errno in (errno.EISDIR, errno.ELOOP, errno.ENXIO)
+    usual = "move it away" if displaced else "make its folder writable, or set LIVEDEX_HOME to another one"
+    return Unavailable(f"{path} cannot be locked: {error.strerror}; {remedy_for(error, usual)}", {"path": path})

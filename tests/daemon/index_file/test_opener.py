@@ -183,3 +183,11 @@ def test_a_lock_that_cannot_be_taken_is_named(tmp_path: Path) -> None:
     (tmp_path / "daemon.lock").mkdir()
     with pytest.raises(Unavailable, match=r"daemon\.lock cannot be locked: Is a directory"):
         HomeLock(str(tmp_path / "daemon.lock"))
+
+
+def test_a_lock_that_is_no_file_leaves_nothing_open(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "daemon.lock")
+    opened = len(os.listdir("/dev/fd"))
+    with pytest.raises(Unavailable, match=r"daemon\.lock cannot be locked: Not a regular file; move it away"):
+        HomeLock(str(tmp_path / "daemon.lock"))
+    assert len(os.listdir("/dev/fd")) == opened

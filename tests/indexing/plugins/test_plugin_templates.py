@@ -60,6 +60,7 @@ BROKEN = [
     ("letter-pairs", "[value / length", "[value / 0", "ZeroDivisionError"),
     ("letter-pairs", "value / length for value in vector]", "float('nan') for value in vector]", "finite"),
     ("letter-pairs", "value / length for value in vector]", "0.0 for value in vector]", "zero"),
+    ("letter-pairs", "value / length for value in vector]", "length for value in vector]", "same vector"),
     ("letter-pairs", "value / length for value in vector]", "1.0 for value in vector[1:]]", "63 dimensions, not 64"),
     ("list", "return self.notes.pop(chunk_id, None) is not None", "return True", "finds what was deleted"),
     ("list", "[:max_chars]", "", "max_chars"),
