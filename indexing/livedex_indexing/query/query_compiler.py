@@ -27,7 +27,6 @@ from livedex_indexing.text.terms import compounds, in_other_conventions, is_lett
 from livedex_indexing.text.unsegmented import RUN, folded, pieces_of, query_bigrams
 
 _SENTENCE: Final = 8  # characters: a longer run of Chinese, Thai … that is not in the index is many words, not one
-
 _BEGINNING: Final = re.compile(r"[^\W\d]\w{3,}")  # the typed beginning of a name
 _NAME: Final = re.compile(r"[\w.-]+")
 _BEGUN: Final = 0.5  # weight of the words that begin as a word does which is itself in the index
@@ -83,12 +82,14 @@ def compile_query(
     excluded, excluded_phrases = _excluded(query)
     selected = select_terms(per_word, repair.others, has_phrases=bool(phrases))
     scored = (*selected.terms, *(phrase.term for phrase in phrases))
-    longest = max(len(phrases), len(excluded), len(excluded_phrases))
+    whole = [(word, term) for word in excluded if (term := _whole(index, word)) is not None]
+    unwanted = [term for word, each in whole for term in _prefix_terms(index, word, each, repair)]
+    longest = max(len(phrases), len(unwanted), len(excluded_phrases))
     return CompiledQuery(
         terms=selected.terms,
         spoken=selected.spoken,
         phrases=tuple(phrases[:MAX_WORDS]),
-        excluded=tuple(_whole_terms(index, excluded)[:MAX_WORDS]),
+        excluded=tuple(unwanted[:MAX_WORDS]),
         excluded_phrases=tuple(_phrases(index, excluded_phrases)[:MAX_WORDS]),
         total=sum(term.idf for term in scored if term.rows or term.files) or 1.0,
         cut=selected.cut or longest > MAX_WORDS,
@@ -198,10 +199,10 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
 
 
 def _prefix_terms(index: _Index, word: str, whole: QueryTerm, repair: Repair) -> list[QueryTerm]:
-    """Return the terms of ``word*``: of the stems that begin so, and of the words that do, but whose stems do not."""
-    begun = _whole(index, word.removesuffix("*"))
-    others = [] if begun is None else _other_stems(index, begun)
-    found = in_index([whole, *others]) or [whole]
+    """Return the terms of ``word*``: of the stems that begin so, and of the words that do, but whose stems do not; of
+    another word, it alone."""
+    begun = _whole(index, word.removesuffix("*")) if whole.prefix else None
+    found = in_index([whole, *([] if begun is None else _other_stems(index, begun))]) or [whole]
     repair.others.update(found[1:])
     return found
 
@@ -333,8 +334,7 @@ def _other_stems(index: _Index, begun: QueryTerm) -> list[QueryTerm]:
 
 def _joined(index: _Index, word: str, repair: Repair) -> list[QueryTerm]:
     """Return ``read-only`` as one word (``readonly``) if the index has that. Only for words whose hyphenated form is
-    not in the index: otherwise each place with a hyphen would count twice (measured on documentation: a loss of
-    .004)."""
+    not in the index: else each place with a hyphen would count twice (a loss of .004 on documentation)."""
     for start, end, text in compounds(word):
         term = _whole(index, text) if (start, end) == (0, len(word)) else None
         if term is not None and (term.rows or term.files):

@@ -21,3 +21,10 @@ def test_words_that_begin_so_are_found(index: Indexed, typed: str) -> None:
 def test_others_are_not(index: Indexed, typed: str) -> None:
     index.write("root/a.md", "The renewal of a lease at a university.\n")
     assert index.search(typed) == []
+
+
+@pytest.mark.parametrize("typed", ["-renew*", "-renewa*", "-universit*"])
+def test_what_they_exclude_begins_so(index: Indexed, typed: str) -> None:
+    index.write("root/a.md", "The renewal of a lease at a university.\n")
+    index.write("root/b.md", "A lease of a zebra.\n")
+    assert [hit["relative_path"] for hit in index.search(f"lease {typed}")] == ["b.md"]
