@@ -169,7 +169,7 @@ def parse(body: bytes) -> Any:
     except RecursionError:
         raise ParseError("nested too deep") from None
     except json.JSONDecodeError as error:
-        raise ParseError(f"not JSON: {error.msg} at character {error.pos}") from None
+        raise ParseError(f"not JSON: {error.msg.removesuffix(' at')} at character {error.pos}") from None
 
 
 def encode(body: bytes, framing: Framing | None) -> bytes:

@@ -194,3 +194,16 @@ def test_what_is_neither_a_header_nor_a_line_may_be_as_long_as_headers() -> None
     assert decoder.feed(b"A" * 100 + b'\n{"a": 1}\n') == [Frame(b"A" * 100), Frame(b'{"a": 1}')], (
         "a line that ends is one"
     )
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b'{"a": "b', "not JSON: Unterminated string starting at character 6"),
+        (b"[1 2]", "not JSON: Expecting ',' delimiter at character 3"),
+    ],
+)
+def test_where_it_is_no_json_is_said_once(body: bytes, message: str) -> None:
+    with pytest.raises(ParseError) as error:
+        parse(body)
+    assert str(error.value) == message

@@ -296,4 +296,11 @@ DEFECTS: tuple[Defect, ...] = (
         (("rows=row.state.ino in shared", "rows=False"),),
         "tests/daemon/write/test_departures.py::test_each_of_many_paths_ends_as_if_it_had_gone_alone",
     ),
+    Defect(
+        "typed-limit-without-effect",
+        "`--timeout 2` waits 20 s for a daemon that hangs",
+        "livedex_ipc/cli/context.py",
+        (("silent_s = SILENT_S if typed is None else", "silent_s = SILENT_S if True else"),),
+        "tests/ipc/cli/test_cli_daemon.py::test_a_time_limit_counts_for_a_daemon_that_does_not_answer_too",
+    ),
 )

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 ANSWER_MS = 60_000
 # Seconds in which a daemon says who it is, unless it hangs or is stopped: its event loop answers, however busy it is.
 SILENT_S = 20.0
+# Seconds for it beyond a time limit that was typed.
+_ANSWER_S = 2.0
 # Seconds beyond a method's own time limit before the client gives up on a silent daemon.
 _GRACE_S = 10.0
 
@@ -69,7 +71,7 @@ class Context:
 
         may_spawn = spawn and not self.line.no_spawn
         client = connect(spawn=may_spawn)
-        info = self._who(client)
+        info = self.who(client)
         self._say_whose(info)
         if info.get("version") != __version__:
             from livedex_ipc.cli.other_version import replaced
@@ -78,9 +80,11 @@ class Context:
         self.client = client
         return client
 
-    def _who(self, client: Client) -> ServerInfo:
+    def who(self, client: Client) -> ServerInfo:
         """Return who answers; say on a terminal that it is waited for. Raises TimedOut, with what helps, if nobody
         does."""
+        typed = self.values.get("timeout_ms")
+        silent_s = SILENT_S if typed is None else min(SILENT_S, typed / 1000 + _ANSWER_S)
         shown: list[Spinner] = []
 
         def show(waited_s: float) -> None:
@@ -91,11 +95,11 @@ class Context:
             shown[0].show(waited_s)
 
         try:
-            return client.who(SILENT_S, on_wait=None if self.streams.json or not self.streams.can_animate else show)
+            return client.who(silent_s, on_wait=None if self.streams.json or not self.streams.can_animate else show)
         except TimedOut:
             from livedex_ipc.daemon_process import no_answer
 
-            raise no_answer(SILENT_S) from None
+            raise no_answer(silent_s) from None
         finally:
             for line in shown:
                 line.clear()

@@ -7,6 +7,8 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from helpers.fault_injection import with_code
 from helpers.support import LIVEDEX, Daemon, Home, Tree
 
@@ -130,6 +132,22 @@ def test_a_daemon_that_does_not_answer_is_named_and_ended(home: Home, daemon: Da
     assert (ended.returncode, ended.stdout) == (0, f"stopped the daemon (pid {daemon.pid})\n")
     assert home.run("down").stdout == "no daemon was running\n"
     assert home.run("status").returncode == 0, "the next command starts another"
+
+
+@pytest.mark.parametrize("words", [("search", "zither"), ("sync",), ("exchange", "request", "work", "body")])
+def test_a_time_limit_counts_for_a_daemon_that_does_not_answer_too(
+    home: Home, daemon: Daemon, words: tuple[str, ...]
+) -> None:
+    daemon.pause()
+    limited = home.run(*words, "--timeout", "0.5")
+    assert limited.returncode == 4
+    assert limited.stderr.startswith(f"livedex: the daemon (pid {daemon.pid}) did not answer in 2.5 s: `livedex down`")
+
+
+def test_the_exchange_names_a_daemon_that_does_not_answer(home: Home, daemon: Daemon, tmp_path: Path) -> None:
+    daemon.pause()
+    said = home.run("exchange", "read", env=with_code(tmp_path / "seam", IMPATIENT)).stderr
+    assert said.startswith(f"livedex: the daemon (pid {daemon.pid}) did not answer in 1 s: `livedex down` ends it")
 
 
 def test_down_ends_a_daemon_without_a_socket(home: Home, daemon: Daemon) -> None:

@@ -162,7 +162,7 @@ class _Calls:
         self._context = context
         self._client: Client | None = None
         if context.local_exchange is None:
-            self._client = context.client = _running_daemon()
+            self._client = context.client = _running_daemon(context)
             if self._client is None:
                 exec_local(context)
 
@@ -179,13 +179,13 @@ class _Calls:
         return self._client.call(method, params, timeout_s=deadline_s(params, default_ms))
 
 
-def _running_daemon() -> Client | None:
-    """Connect to a daemon of this version; None if none runs."""
+def _running_daemon(context: Context) -> Client | None:
+    """Connect to a daemon of this version; None if none runs. Raises TimedOut if it hangs."""
     try:
         client = connect(spawn=False)
     except NoDaemon:
         return None
-    if client.who(ANSWER_MS / 1000).get("version") == __version__:
+    if context.who(client).get("version") == __version__:
         return client
     client.close()
     return None
