@@ -42,7 +42,7 @@ DEFECTS = (
         "name-in-a-message",
         "a compiler's message finds texts with its words, and not the name that it quotes",
         "livedex_indexing/rank/name_places.py",
-        (("self._in_message(text) or ", ""),),
+        (("self._definitions.in_message(text) or ", ""),),
         MESSAGES,
     ),
     Defect(
@@ -50,6 +50,20 @@ DEFECTS = (
         "a message with a plain word in quotes finds what is called so, and not the line that says it",
         "livedex_indexing/rank/name_places.py",
         (("is_doubtful(text) and has_message(", "False and has_message("),),
+        MESSAGES,
+    ),
+    Defect(
+        "texts-before-what-a-message-is-about",
+        "`TypeError: run_task() got an unexpected …` finds a text that quotes such a message about another name",
+        "livedex_indexing/rank/name_places.py",
+        (("is_about = bool(names)", "is_about = False"), ("if has_plain_name(text) else ()", "")),
+        MESSAGES,
+    ),
+    Defect(
+        "outer-type-before-the-inner",
+        "`List<Walk>` finds the definition of the list, and not that of what is in it",
+        "livedex_indexing/rank/defined_names.py",
+        (("names.sort(key=", "names.copy().sort(key="),),
         MESSAGES,
     ),
     Defect(

@@ -17,7 +17,7 @@ _MOST: Final = 4  # names of a text that are looked up, …
 _CHARACTERS: Final = 400  # … in so many of its characters: a longer text is a log or a page
 _NAME: Final = r"[^\W\d]\w+[!?]?"
 _WITH_OWNER: Final = rf"(?:\w+(?:\.|::|->|\\))*{_NAME}"
-_QUOTED: Final = re.compile(rf"""(?<!\w)["'`‘“]{{1,2}}({_WITH_OWNER})(?:\(\))?["'`’”]{{1,2}}(?!\w)""")
+_QUOTED: Final = re.compile(rf"""(?<!\w)["'`‘“]{{1,2}}({_WITH_OWNER})(?:\([^()"'`‘’“”]*\))?["'`’”]{{1,2}}(?!\w)""")
 # FAILED tests/test_a.py::TestB::test_c[1] - why, also without the path
 _IN_FILE: Final = re.compile(r"(?:\.\w{1,5}|(?<!\S))::(?:\w+::)*([^\W\d]\w+)")
 # no member named 'n'    has no attribute 'n'    does not contain a definition for 'n'    undefined symbol: n
@@ -60,6 +60,8 @@ _DECLARED: Final = (
     re.compile(rf"from[ \t]+\S+[ \t]+import[ \t]+\(?({_NAME})(?=\s*(?:\Z|,|\)|as\b))"),
     re.compile(rf"{_MODIFIERS}(?:\S+[ \t]*=[ \t]*(?:await[ \t]+|new[ \t]+)?)?({_WITH_OWNER}){_BEGUN}"),
 )
+# class Walk extends Tree    class Walk(Tree):    class Walk : Tree {
+_INHERITED: Final = re.compile(r"(?:\b(?:extends|implements)[ \t]+|\(|:[ \t]+)([A-Z]\w+)(?=[\w\s,<>.]*\)?:?\s*\{?\Z)")
 _FAULT: Final = re.compile(
     r"(?:error|exception|fatal|warning)(?:\[\w+\]|\s[A-Z]+\d+)?:\s|unresolved reference\b|undefined\b.*:\s|"
     r":\scommand not found",
@@ -100,6 +102,13 @@ def is_doubtful(text: str) -> bool:
     return _is_plain(first) if first else not any(_declared(text.strip()))
 
 
+def has_plain_name(text: str) -> bool:
+    """Whether the first name of a message is a plain word, which may rather be a value of it: the message does not call
+    it a member of something."""
+    members = {found[1] for found in _QUOTED.finditer(text) if _MEMBER.search(text[: found.start()])}
+    return any(_is_plain(name.name) and name.name not in members for name in names_in_message(text)[:1])
+
+
 def _quoted(text: str) -> Iterator[str]:
     """Yield the names in quotes: first those that a message calls a member of something, last what should have it."""
     found = [match for match in _QUOTED.finditer(text) if _may_be_name(match, text)]
@@ -112,7 +121,7 @@ def _may_be_name(quoted: re.Match[str], text: str) -> bool:
     """Whether what is in quotes may be a name: a plain word needs quotes of code, or a message about names."""
     if _OF_RUN.search(text[: quoted.start()]):
         return False
-    if not _is_plain(quoted[1]) or quoted[0][0] == "`":
+    if not _is_plain(quoted[1]) or quoted[0][0] == "`" or "(" in quoted[0]:
         return True
     is_of_names = _OF_NAMES.search(text) is not None or _says_fault(text)
     return is_of_names or _MEMBER.search(text[: quoted.start()]) is not None
@@ -137,3 +146,4 @@ def _declared(text: str) -> Iterator[str]:
     found = next((match for pattern in _DECLARED if (match := pattern.match(text)) is not None), None)
     if found is not None:
         yield found[1].rpartition("::")[2].rpartition("\\")[2]
+        yield from _INHERITED.findall(text, found.end())

@@ -22,6 +22,7 @@ _FRONT: Final = "@&*$~!:.#`'‘"
 _BACK: Final = ":.,;`'’"
 _USED: Final = re.compile(r"(\S*?\w)(?:\((?![\s)])[^\n]{{1,80}}|\[{0}\]|<{0}>)[;:,.]?".format(r"(?!\s)[\w\s,*&]{1,30}"))
 _IN_SIGNS: Final = re.compile(r"[\[\](){}<>&/$]*((?:\w+(?:\.|::|->))*[^\W\d]\w+)\s?(?:[\[\](){}<>&/!?;]|->|::)*")
+_WITH_OWNER: Final = re.compile(r"(?<![\w.\"'])(?:\w+(?:\.|::))*[^\W\d]\w+")
 _OFFSET: Final = re.compile(r"\b(\w+)\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?(?!\w)")  # in a program, as kernels print it
 _LEAST: Final = 2  # characters of a name
 _LEAST_PIECE: Final = 4  # … and of a piece of one
@@ -131,6 +132,20 @@ def name_inside(text: str) -> TypedName | None:
     begins = names[0] == words[0] and names[0].istitle()  # as every sentence does
     is_name = any(word.lower() in KINDS for word in words) or (_SHAPED.search(names[0]) and not begins)
     return typed_name(names[0]) if is_name else None
+
+
+def names_used_with(text: str) -> list[TypedName]:
+    """Return the names in the brackets behind the one that `name_inside` finds in a text, as in ``List<Walk>`` or
+    ``isinstance(x, Walk)``: those that look like names."""
+    used = _USED.fullmatch(text.strip())
+    words = [] if used is None else _WITH_OWNER.findall(text.strip()[used.end(1) :])
+    names = [typed_name(word) for word in words if _SHAPED.search(word) or word[:1].isupper()]
+    return [name for name in names if name is not None]
+
+
+def is_of_types(text: str) -> bool:
+    """Whether a text ends as types with types do: ``List<Walk>``, ``List[Walk]``."""
+    return text.rstrip(";:,. ").endswith((">", "]"))
 
 
 def has_offset(text: str) -> bool:

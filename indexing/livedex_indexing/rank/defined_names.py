@@ -11,8 +11,9 @@ from typing import Final
 
 from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
 from livedex_indexing.query.hyphenated_name import hyphenated_name
+from livedex_indexing.query.message_names import names_in_message
 from livedex_indexing.query.names_among_words import members_among, names_among
-from livedex_indexing.query.typed_name import TypedName
+from livedex_indexing.query.typed_name import TypedName, is_of_types, names_used_with
 from livedex_indexing.rank.likely_names import defining, having, likely_first, within
 from livedex_indexing.rank.outline_probe import OutlineProbe
 from livedex_indexing.rank.postings import RowCounts, Texts, chunks_in_spans, first_of_each, other_chunks, phrase
@@ -83,6 +84,19 @@ class Definitions:
                 value = value if is_sure else UNSURE * value
                 return self.firsts_most(dict.fromkeys(found, value))
         return {}
+
+    def of_used(self, text: str, used: TypedName) -> dict[int, float]:
+        """Rate the definition of a name that a text uses: of types in types, or where a plain word is called with
+        names, that of the rarest; else that of what is called or, where nothing defines it, of what it is called
+        with."""
+        names = [used, *names_used_with(text)]
+        if used.is_plain or is_of_types(text):
+            names.sort(key=lambda name: min(map(self._counted.of_word, self._reader.tokens(name.name)), default=0))
+        return next((rated for name in names if (rated := self.of(name))), {})
+
+    def in_message(self, text: str) -> dict[int, float]:
+        """Rate the definitions of the first name in a message that has any."""
+        return next((rated for name in names_in_message(text) if (rated := self.of(name))), {})
 
     def of_hyphenated(self, text: str) -> dict[int, float]:
         """Rate the chunks that surely define the name with hyphens that a text may be."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.inner_text import texts_inside
-from livedex_indexing.query.message_names import is_doubtful, names_in_message
+from livedex_indexing.query.message_names import has_plain_name, is_doubtful, names_in_message
 from livedex_indexing.query.pasted_pieces import may_have_other_parts
 from livedex_indexing.query.query_terms import STOP_WORDS, QueryTerm, begins_too_much
 from livedex_indexing.query.typed_name import (
@@ -127,12 +127,12 @@ class NamePlaces:
         if uses:
             return uses
         if not rated and inside is not None:
-            rated = self._definitions.of(inside)
+            rated = self._definitions.of_used(text, inside)
         if not rated and corrected != text:
             meant = typed_name(corrected) or name_inside(corrected)
             rated = {} if meant is None else self._definitions.of(meant._replace(any_case=True))
         if not rated and (name is None or name.is_words):
-            rated = self._in_message(text) or self._definitions.among_words(text)
+            rated = self._definitions.in_message(text) or self._definitions.among_words(text)
         plain = None if rated else plain_name_inside(text)
         if plain is not None and self._rarest(self._reader.tokens(plain.name)) <= SELDOM:
             rated = {i: IN_QUESTION * value for i, value in self._definitions.of(plain).items()}
@@ -212,7 +212,8 @@ class NamePlaces:
             return named
         spoken, scored = words
         names = names_in_message(text) if named else ()
-        if names and is_doubtful(text) and has_message(names, rows.values(), spoken, scored):
+        values = names if has_plain_name(text) else ()  # a name of code is no value of the message in a file
+        if names and is_doubtful(text) and has_message(values, rows.values(), spoken, scored):
             named = {}
         rated = self.of_text(self._inner or text, rows, spoken, first)
         if self._imported:
@@ -220,7 +221,8 @@ class NamePlaces:
         if not rated and DEFINED in named.values() and (has_offset(text) or self._files):
             return named
         headed = chunks_with_named(self._reader, self._texts, text, rows)
-        if not rated and not headed:
+        is_about = bool(names) and not values and bool(named)  # what it says is said of many names
+        if not rated and not headed and not is_about:
             rated = {i: VERBATIM * share for i, share in having_pieces(self._texts, text, rows).items()}
         rated |= dict.fromkeys(headed, IN_A_ROW)
         if label and not rated:
@@ -318,14 +320,6 @@ class NamePlaces:
         return {
             i: OF_VARIABLE * value for i, value in self._definitions.of(TypedName(name.owner)).items() if i not in rated
         }
-
-    def _in_message(self, text: str) -> dict[int, float]:
-        """Rate the definitions of the first name in a message that has any."""
-        for name in names_in_message(text):
-            rated = self._definitions.of(name)
-            if rated:
-                return rated
-        return {}
 
     def _written(self, name: TypedName, best: Sequence[int]) -> list[int]:
         """Return those of the best chunks that have the name as typed; none where all may have it, since a lower-case

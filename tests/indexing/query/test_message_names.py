@@ -38,6 +38,7 @@ from livedex_indexing.query.message_names import is_doubtful, names_in_message
         ("from trees import walk", "walk"),
         ("import { walk } from './trees'", "walk"),
         ("use trees::walk;", "walk"),
+        ("no matching function for call to 'walk(int)'", "walk"),
     ],
 )
 def test_the_name_that_a_message_or_a_line_of_code_is_about(text: str, name: str) -> None:

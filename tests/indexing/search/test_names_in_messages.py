@@ -27,8 +27,20 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         made.write("root/rovers.py", f"{FILLER}class Rover(Walk):\n    def drive(self):\n        pass\n")
         made.write("root/width.py", f"{FILLER}def width(text):\n    pass\n")
         made.write("root/kinds.py", f'{FILLER}    raise ValueError(f"no such kind of line {{kind}}")\n{FILLER}')
+        made.write("root/bad.py", f'{FILLER}    raise ValueError(f"bad hue {{hue}}")\n{FILLER}')
         made.write("root/returned.py", f"{FILLER}    if True: return wanderer(meadow) or wanderer\n{FILLER}")
         made.write("root/pasted.py", f"{FILLER}    found = wanderer(forest)\n{FILLER}")
+        made.write("root/far.py", f"{FILLER}def wander_far(tree):\n    pass\n")
+        made.write(
+            "root/said.py",
+            f"""{FILLER}    message = "TypeError: roam() got an unexpected keyword argument 'x'"
+    other = "AttributeError: 'Hut' object has no attribute 'roof'"
+{FILLER}""",
+        )
+        made.write("root/boxes.py", f"{FILLER}class Box(Lid):\n    pass\n\n\ndef isinstance(x, y):\n    pass\n{FILLER}")
+        for number in range(MANY):
+            made.write(f"root/boxing{number}.py", f"boxes: list[Box] = isinstance({number}, Box)\n")
+        made.write("root/lanterns.py", f"{FILLER}class Lantern(Light):\n    pass\n")
         yield made
 
 
@@ -43,9 +55,19 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         ("from errors import wanderer", "walks.py"),
         ("wanderer('name')", "walks.py"),
         ("x.wanderer(", "walks.py"),
+        ("TypeError: wander_far() got an unexpected keyword argument 'y'", "far.py"),
+        ("AttributeError: 'Tree' object has no attribute 'wander_far'", "far.py"),
+        ("TypeError: roam() got an unexpected keyword argument 'z'", "said.py"),
+        ("no matching function for call to 'wander_far(int)'", "far.py"),
+        ("Box<Lantern>", "lanterns.py"),
+        ("Box[str, Lantern]", "lanterns.py"),
+        ("isinstance(x, Lantern)", "lanterns.py"),
+        ("class Thing extends Rover", "rovers.py"),
+        ("class Thing(Rover):", "rovers.py"),
         ("Rover.name", "rovers.py"),
         ("no such kind of line 'width'", "kinds.py"),
         ("ValueError: no such kind of line 'width'", "kinds.py"),
+        ("error: bad hue 'width'", "bad.py"),
         ("error: no such kind of line 'width'", "kinds.py"),
         ("found = wanderer(forest)", "pasted.py"),
         ("return wanderer(meadow)", "returned.py"),
