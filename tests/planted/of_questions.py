@@ -6,7 +6,6 @@ from planted.defect import Defect
 
 NAMES = "tests/indexing/search/test_names_as_typed.py"
 ASKED = "tests/indexing/search/test_asked_names.py::test_what_is_asked_for_comes_first"
-MESSAGES = "tests/indexing/search/test_names_in_messages.py::test_what_a_message_or_a_line_is_about_comes_first"
 LINES = "tests/indexing/search/test_asked_lines.py"
 PASSAGES = "tests/indexing/search/test_passages.py"
 ASKED_NAMES = "tests/indexing/search/test_asked_names.py"
@@ -37,59 +36,6 @@ DEFECTS = (
             ("({}, []) if word is None else", "({}, []) if True else"),
         ),
         ASKED,
-    ),
-    Defect(
-        "name-in-a-message",
-        "a compiler's message finds texts with its words, and not the name that it quotes",
-        "livedex_indexing/rank/name_places.py",
-        (("self._definitions.in_message(text) or ", ""),),
-        MESSAGES,
-    ),
-    Defect(
-        "message-itself-after-its-value",
-        "a message with a plain word in quotes finds what is called so, and not the line that says it",
-        "livedex_indexing/rank/name_places.py",
-        (("is_doubtful(text) and has_message(", "False and has_message("),),
-        MESSAGES,
-    ),
-    Defect(
-        "texts-before-what-a-message-is-about",
-        "`TypeError: run_task() got an unexpected …` finds a text that quotes such a message about another name",
-        "livedex_indexing/rank/name_places.py",
-        (("is_about = bool(names)", "is_about = False"), ("if has_plain_name(text) else ()", "")),
-        MESSAGES,
-    ),
-    Defect(
-        "outer-type-before-the-inner",
-        "`List<Walk>` finds the definition of the list, and not that of what is in it",
-        "livedex_indexing/rank/defined_names.py",
-        (("names.sort(key=", "names.copy().sort(key="),),
-        MESSAGES,
-    ),
-    Defect(
-        "pasted-line-after-its-name",
-        "a pasted line of code finds the definition of what it calls, and not the line",
-        "livedex_indexing/rank/name_places.py",
-        (
-            ("is_text = len(text.split()) > 1 and most >= VERBATIM", "is_text = False"),
-            ("(names and most != IN_A_ROW)", "False"),
-        ),
-        MESSAGES,
-    ),
-    Defect(
-        "definition-of-a-phrase-dropped",
-        "a message with a name in double quotes shows another part of the file that defines it",
-        "livedex_indexing/rank/whole_query.py",
-        (("i in rows or content_of.get(i) in files", "i in rows"),),
-        "tests/indexing/search/test_names_in_messages.py::"
-        "test_the_definition_of_a_phrase_is_the_hit_in_a_file_with_the_words",
-    ),
-    Defect(
-        "definition-lowered-to-its-text",
-        "`run(` finds what has most calls, since the definition counts as a text with the same signs",
-        "livedex_indexing/rank/name_places.py",
-        (("max(value, named.get(chunk_id, 0.0))", "value"),),
-        "tests/indexing/search/test_names_in_messages.py::test_a_definition_comes_before_equal_texts",
     ),
     Defect(
         "name-in-another-convention",

@@ -7,6 +7,7 @@ from planted.of_agents import DEFECTS as OF_AGENTS
 from planted.of_answers import DEFECTS as OF_ANSWERS
 from planted.of_changes import DEFECTS as OF_CHANGES
 from planted.of_children import DEFECTS as OF_CHILDREN
+from planted.of_code import DEFECTS as OF_CODE
 from planted.of_command import DEFECTS as OF_COMMAND
 from planted.of_documents import DEFECTS as OF_DOCUMENTS
 from planted.of_emacs import DEFECTS as OF_EMACS
@@ -40,6 +41,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "Keeping the index and what is precious": OF_KEEPING,
     "Answering": OF_ANSWERS,
     "What a question finds": OF_QUESTIONS,
+    "What a question about code finds": OF_CODE,
     "What a pasted text finds": OF_PASTED,
     "Lines, and letters as typed": OF_LINES,
     "Starts": OF_STARTS,
