@@ -38,6 +38,7 @@ OVERLAP = 40  # characters
 SIGNATURE = b"test-signature-1"
 LANGUAGES = {"py": "python", "md": "markdown", "c": "c", "txt": None, "js": "javascript", "sh": "shell", "cpp": "cpp"}
 LANGUAGES["fence"] = "mjs"  # as a fence in Markdown may name it
+LANGUAGES |= {"yaml": "yaml", "json": "json", "toml": "toml", "properties": "java properties"}
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _DEFINITION = re.compile(r"^\s*(?:def|class) (\w+)", re.MULTILINE)
 

@@ -14,6 +14,7 @@ from planted.of_emacs import DEFECTS as OF_EMACS
 from planted.of_errors import DEFECTS as OF_ERRORS
 from planted.of_exchange import DEFECTS as OF_EXCHANGE
 from planted.of_files import DEFECTS as OF_FILES
+from planted.of_formats import DEFECTS as OF_FORMATS
 from planted.of_keeping import DEFECTS as OF_KEEPING
 from planted.of_knowledge import DEFECTS as OF_KNOWLEDGE
 from planted.of_limits import DEFECTS as OF_LIMITS
@@ -43,6 +44,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "What a question finds": OF_QUESTIONS,
     "What a question about code finds": OF_CODE,
     "What a pasted text finds": OF_PASTED,
+    "What is found in files that are no code": OF_FORMATS,
     "Lines, and letters as typed": OF_LINES,
     "Starts": OF_STARTS,
     "Calls that fail": OF_ERRORS,

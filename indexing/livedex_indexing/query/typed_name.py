@@ -49,7 +49,8 @@ _SET_BEFORE: Final = re.compile(r"\s*([A-Z][A-Z\d_]+)=\S*\s+\S")  # NAME=value c
 _OF_SHELL: Final = re.compile(r"\$\{?([A-Z][A-Z\d_]+)\}?")
 _PREFIX: Final = re.compile(r"CONFIG_(?=\w)")  # by which the sources of Linux know their options
 _SECTION: Final = re.compile(  # [tool.x] key    tool.x.key    key in [tool.x]
-    r"\[+([\w.:\"-]+)\]+\s+(\S+)|([\w@/:.-]*[\w\"])\.([\w@/:-]+)|(\S+) (?:in|of|under) \[+([\w.:\"-]+)\]+"
+    r"\[+([\w.:\"-]+)\]+\s+(\S+)|((?:[\w@/:.-]|\[[\d*]*\])*(?:[\w\"]|\[[\d*]*\]))\.([\w@/:-]+)|"
+    r"(\S+) (?:in|of|under) \[+([\w.:\"-]+)\]+"
 )
 _OF_KIND: Final = re.compile(rf"\b(?:the|this|that) (?:{'|'.join(sorted(KINDS))}) ([a-z]+)\b", re.IGNORECASE)
 _PLAIN: Final = re.compile(r"[a-z]{4,}")
@@ -193,6 +194,11 @@ def word_inside(text: str) -> TypedWord | None:
     macro = _OF_MACRO.fullmatch(wanted[0]) or _OF_SHELL.fullmatch(wanted[0])
     word = _PREFIX.sub("", macro[1] if macro else word)
     return None if not word or (word.isalpha() and word.islower()) else TypedWord(word)
+
+
+def is_word(text: str) -> bool:
+    """Whether a text is a name, or a word that a line may declare."""
+    return typed_name(text) is not None or (word_inside(text) is not None and name_inside(text) is None)
 
 
 def without_prefix(word: str) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 from livedex_indexing.query.declaring_line import declares, is_in_section
 from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.typed_name import TypedName, TypedWord, word_place
+from livedex_indexing.rank.key_places import chunks_with_key
 from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
 from livedex_indexing.store.read_pool import Reader
 
@@ -51,6 +52,10 @@ class LinePlaces:
                 return dict.fromkeys(of_owner or having, value), []
             written += [chunk_id for chunk_id in sorted(read) if word_place(read[chunk_id], word.text) >= 0]
         return {}, written
+
+    def setting(self, word: TypedWord, best: Sequence[int]) -> list[int]:
+        """Return the chunks in which the key of a typed path is set; those in files of the ``best`` come first."""
+        return chunks_with_key(self._reader, self._resolved, self._texts, word, best)
 
     def using(self, name: TypedName, defining: Collection[int], best: Sequence[int]) -> dict[int, float]:
         """Rate, up to 1, the chunks that have a name as typed, without those ``defining`` it: less in the same file."""

@@ -20,6 +20,7 @@ from livedex_indexing.query.typed_name import (
     has_signs_around,
     in_words,
     is_label,
+    is_word,
     may_be_literal,
     may_be_pasted,
     name_in_signs,
@@ -111,6 +112,7 @@ class NamePlaces:
         self._definitions = Definitions(reader, resolved, texts, counted, self._probe, files)
         self._imports = ImportedPlaces(reader, resolved, texts, self._definitions)
         self._imported: Collection[int] = ()  # chunks that the query imports, once they are known
+        self._keyed: Mapping[int, float] = {}  # … that set the key of a typed path
 
     def of_name(self, text: str, corrected: str, best: Sequence[int]) -> dict[int, float]:
         """Rate the chunks that have the name which a query may be: its definition, else that of the one name in it, or
@@ -137,6 +139,9 @@ class NamePlaces:
         if plain is not None and self._rarest(self._reader.tokens(plain.name)) <= SELDOM:
             rated = {i: IN_QUESTION * value for i, value in self._definitions.of(plain).items()}
         word = None if DEFINED in rated.values() else word_inside(text)
+        self._keyed = {} if word is None else dict.fromkeys(self._lines.setting(word, best), SAME)
+        if self._keyed:
+            return {**self._keyed}
         declared, written = ({}, []) if word is None else self._lines.declaring(word, best, is_defined=bool(rated))
         if declared:
             return declared
@@ -208,7 +213,7 @@ class NamePlaces:
         no name where a chunk has all of a text, the name and more, or (one of ``rows``) the message around the names.
         ``words``: the terms in order, and those whose counts the rows begin with."""
         label = is_label(text)
-        if not label and len(text.split()) == 1 and DEFINED in named.values() and _is_word(text):
+        if not label and len(text.split()) == 1 and DEFINED in named.values() and is_word(text):
             return named
         spoken, scored = words
         names = names_in_message(text) if named else ()
@@ -218,6 +223,8 @@ class NamePlaces:
         rated = self.of_text(self._inner or text, rows, spoken, first)
         if self._imported:
             return self._with_imported(rated)
+        if self._keyed:
+            return {**rated, **self._keyed}
         if not rated and DEFINED in named.values() and (has_offset(text) or self._files):
             return named
         headed = chunks_with_named(self._reader, self._texts, text, rows)
@@ -385,8 +392,3 @@ class NamePlaces:
     def _rarest(self, tokens: Sequence[str]) -> int:
         """Return the number of chunks with the rarest of some words, 0 without any."""
         return min(map(self._counted.of_word, tokens), default=0)
-
-
-def _is_word(text: str) -> bool:
-    """Whether a text is a name, or a word that a line may declare."""
-    return typed_name(text) is not None or (word_inside(text) is not None and name_inside(text) is None)
