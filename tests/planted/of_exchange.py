@@ -128,6 +128,13 @@ DEFECTS = (
         f"{_WORKERS}::test_what_a_plugin_leaves_behind_is_ended",
     ),
     Defect(
+        "orphans-of-the-dying",
+        "what a plugin started outside of its group goes on where its parent takes its time to die",
+        "livedex_daemon/worker_host/plugin_process.py",
+        (("                reap_group(process.pid)\n", ""),),
+        f"{_WORKERS}::test_a_plugin_that_ignores_its_end_and_forks_is_ended",
+    ),
+    Defect(
         "left-behind-not-reaped",
         "each plugin that leaves a process behind takes a place of the system's table of processes",
         "livedex_daemon/worker_host/worker_host.py",

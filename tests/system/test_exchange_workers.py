@@ -132,11 +132,13 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if os.fork() == 0:
     if os.fork() == 0:
         os.setsid()  # out of the group
+    else:
+        memory = b"x" * 200_000_000  # it takes its time to die
+        print("began", flush=True)
     time.sleep(30)
-print("began", flush=True)
 time.sleep(30)
 """
-    (report,) = run(home, script(text), "--timeout", "1")
+    (report,) = run(home, script(text), "--timeout", "3")
     assert (report["status"], report["exit_status"]) == ("timed_out", -signal.SIGKILL)
     assert last(queue, "work.timed_out")["body"] == "began\n"
     nothing_runs(home)

@@ -178,7 +178,7 @@ def test_under_systemds_own_activation(home: Home, tree: Tree, tmp_path: Path) -
         activating = subprocess.Popen(command, env=home.env, stderr=stderr)
     try:
         wait_until(home.socket.exists, what="the socket")
-        wait_until(lambda: search(home, "zither") == ["a.txt"], what="an answer with the hit")
+        wait_until(lambda: search(home, "zither") == ["a.txt"], 60, what="an answer with the hit")
         assert home.server_pid() is not None
         home.run_json("status")
     finally:

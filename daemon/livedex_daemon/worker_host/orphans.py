@@ -42,6 +42,14 @@ def end_orphans(claim_id: int) -> int:
     return ended
 
 
+def reap_group(group: int) -> None:
+    """Wait for the adopted processes of a group that was killed. One that still dies has no environment any more, and
+    its children are not those of this process yet: `end_orphans` would find neither."""
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.waitpid(-group, 0)
+
+
 def children() -> Iterator[int]:
     """Yield the children of this process, also those that have ended and were not waited for. Linux only."""
     for path in Path("/proc/self/task").glob("*/children"):

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Final, Literal, NamedTuple
 
 from livedex_daemon.worker_host.group_guard import GroupGuard
+from livedex_daemon.worker_host.orphans import reap_group
 
 GRACE_S: Final = 5.0  # between SIGTERM and SIGKILL
 STDERR_BYTES: Final = 8 * 1024  # of its end: six bytes each in JSON are less than metadata may have
@@ -89,6 +90,7 @@ class PluginProcess:
                 cause = self._serve(selector, watch, ended)
                 self._kill_group(signal.SIGKILL)  # what it started and left behind
                 process.wait()
+                reap_group(process.pid)
                 self._drain()
         finally:
             if process.returncode is None:
