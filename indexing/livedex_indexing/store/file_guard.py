@@ -64,13 +64,16 @@ class FileGuard:
         )
         # SQLite's rule: the page count is valid only if it was written together with the change counter.
         page_bytes = page_bytes if page_bytes > 1 else 65536
+        log = f"{self._path}-wal"
+        in_log, folded = self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+        if in_log > folded and os.stat(log).st_size < _frame_at(in_log, page_bytes):
+            return "truncated"
         present = os.stat(self._path).st_size // page_bytes
         if changes != pages_at or present >= pages:
             return None
         # While a reader delays part of the log, the first page already counts pages that are still in the log.
-        in_log, folded = self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
         missing = set(range(present + 1, pages + 1)) - {_LOCKED_FROM // page_bytes + 1}
-        return "truncated" if missing - _pages_in_log(f"{self._path}-wal", folded, in_log, page_bytes) else None
+        return "truncated" if missing - _pages_in_log(log, folded, in_log, page_bytes) else None
 
 
 def _pages_in_log(path: str, first: int, end: int, page_bytes: int) -> set[int]:
@@ -81,9 +84,14 @@ def _pages_in_log(path: str, first: int, end: int, page_bytes: int) -> set[int]:
     with open(path, "rb") as log:
         found = set()
         for frame in range(first, end):
-            log.seek(_LOG_HEADER_BYTES + frame * (_FRAME_HEADER_BYTES + page_bytes))
+            log.seek(_frame_at(frame, page_bytes))
             found.add(int.from_bytes(log.read(4), "big"))
         return found
+
+
+def _frame_at(frame: int, page_bytes: int) -> int:
+    """Return where a frame of a log begins, counted from 0; of as many as there are: where the log ends."""
+    return _LOG_HEADER_BYTES + frame * (_FRAME_HEADER_BYTES + page_bytes)
 
 
 def _identity(path: str) -> Identity | None:

@@ -130,3 +130,18 @@ def test_a_file_cut_short_is_noticed_while_its_log_has_pages(tmp_path: Path) -> 
         assert store.replaced_or_lost() is None
         os.truncate(path, os.path.getsize(path) // 2)
         assert store.replaced_or_lost() == "truncated"
+
+
+@pytest.mark.parametrize("left", [0, 1, 5_000])
+def test_a_log_cut_short_is_noticed(tmp_path: Path, left: int) -> None:
+    path = str(tmp_path / "index.db")
+    with closing(Store.open(path)) as store:
+        for number in range(10):
+            store.put_root(b"/root%d" % number, 1, 1)
+        assert store.checkpoint()
+        os.truncate(f"{path}-wal", 0)
+        assert store.replaced_or_lost() is None, "nothing needs what it had"
+        store.put_root(b"/r", 1, 1)
+        assert store.replaced_or_lost() is None
+        os.truncate(f"{path}-wal", left)
+        assert store.replaced_or_lost() == "truncated"
