@@ -5,8 +5,30 @@ from __future__ import annotations
 from planted.defect import Defect
 
 MESSAGES = "tests/indexing/search/test_names_in_messages.py::test_what_a_message_or_a_line_is_about_comes_first"
+NEAR = "tests/indexing/search/test_near_names.py::test_a_name_that_is_nowhere_finds_the_nearest"
 
 DEFECTS = (
+    Defect(
+        "name-with-a-wrong-part",
+        "`read_file_limit` finds nothing of `read_load_limit`, since no name has all of its parts",
+        "livedex_indexing/rank/near_names.py",
+        (("_with_most_parts(reader, resolved, counted, typed) or ", ""),),
+        NEAR,
+    ),
+    Defect(
+        "shortened-name",
+        "`ctx_mgr` and `ctxmana` find nothing, though there is a `context_manager`",
+        "livedex_indexing/rank/near_names.py",
+        ((" or _shortened(reader, typed)", ""),),
+        NEAR,
+    ),
+    Defect(
+        "star-in-a-name",
+        "`read*limit` finds what has both words, and not the name that begins and ends so",
+        "livedex_indexing/query/query_compiler.py",
+        (("if alone and is_starred(word) else []", "if False else []"),),
+        NEAR,
+    ),
     Defect(
         "name-in-a-message",
         "a compiler's message finds texts with its words, and not the name that it quotes",

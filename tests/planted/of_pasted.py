@@ -185,7 +185,7 @@ DEFECTS = (
         "member-not-corrected",
         "a misspelt member (`Crane.read_limti`) leads to its type",
         "livedex_indexing/query/query_compiler.py",
-        (("if alone and not (indexed or joined) else []", "if False else []"),),
+        (("if alone and not (indexed or joined) and (", "if False and ("),),
         "tests/indexing/query/test_spelling.py::test_a_misspelt_member_is_the_definition_in_its_type",
     ),
     Defect(

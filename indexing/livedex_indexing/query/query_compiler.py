@@ -9,17 +9,18 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from livedex_indexing.model import Query
+from livedex_indexing.query.index_names import Names, NoNames
 from livedex_indexing.query.query_parser import is_phrase, is_prefix
 from livedex_indexing.query.query_terms import CompiledQuery, Phrase, QueryTerm, begins_too_much
-from livedex_indexing.query.spell_repair import Repair
+from livedex_indexing.query.spell_repair import Repair, Written
 from livedex_indexing.query.spelling import IN_USE
 from livedex_indexing.query.term_selection import MAX_WORDS, in_index, select_terms
-from livedex_indexing.query.typed_name import joined_names, name_of, without_prefix
+from livedex_indexing.query.typed_name import is_starred, joined_names, name_of, without_prefix
 from livedex_indexing.query.word_counts import PathCounts, Uncounted, WordCounts, idf_of
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.path_words import path_text
@@ -36,22 +37,6 @@ _MEMBER_ROWS: Final = 10_000  # chunks with a name whose definitions are looked 
 _BEGIN_WITH = "SELECT term FROM temp.written WHERE term >= ? AND term < ? LIMIT 200"
 
 
-class Names(Protocol):
-    """Names of the index: the words that begin as the last word of a name and follow its other words, the likeliest
-    first; and the names that have all parts of one."""
-
-    def continued(self, typed: str) -> Sequence[str]: ...
-    def alike(self, name: str) -> Collection[str]: ...
-
-
-class _NoNames:
-    def continued(self, _typed: str) -> Sequence[str]:
-        return ()
-
-    def alike(self, _name: str) -> Collection[str]:
-        return ()
-
-
 class _Index(NamedTuple):
     """What a query is compiled against."""
 
@@ -64,7 +49,7 @@ def compile_query(
     reader: Reader,
     query: Query,
     counts: WordCounts,
-    names: Callable[[], Names] = _NoNames,
+    names: Callable[[], Names] = NoNames,
     *,
     fresh: bool = True,
 ) -> CompiledQuery:
@@ -110,7 +95,7 @@ def compile_strict(reader: Reader, query: Query) -> CompiledQuery:
     Each word is one term and none is dropped for being one of many, so the meaning does not depend on the index.
     Stop words count only in a query without other words.
     """
-    index = _Index(reader, Uncounted(0), _NoNames)
+    index = _Index(reader, Uncounted(0), NoNames)
     terms = tuple(dict.fromkeys(_whole_terms(index, query.text.split())))
     phrases = tuple(_phrases(index, query.phrases))
     excluded, excluded_phrases = _excluded(query)
@@ -156,6 +141,9 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
         return []
     if whole.unsegmented:
         return _runs(index, whole, repair, alone=alone)
+    starred = repair.of_names(word, index.names().near(word)) if alone and is_starred(word) else []
+    if starred:
+        return [whole, *starred]
     if whole.prefix:
         begun = _prefix_terms(index, word, whole, repair)
         return [*begun, *_member(index, word, whole, repair), *_option(index, word, repair)]
@@ -163,10 +151,8 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
     if alone and indexed and not repair.is_missing(whole):
         other = _converted(index, word) if _is_only_stem(index, word, whole) else []
         return [whole, *other, *_member(index, word, whole, repair), *_option(index, word, repair)]
-    if alone and not indexed and _BEGINNING.fullmatch(word):
-        begun = _begun(index, word, whole)
-        if begun:
-            return begun
+    if alone and not indexed and _BEGINNING.fullmatch(word) and (begun := _begun(index, word, whole)):
+        return begun
     joined = [] if indexed else _joined(index, word, repair)
     # Parts of names are ASCII only: `größe` would be split into `gr` and `e`.
     pieces = [(piece, parts_of(piece) if piece.isascii() else []) for piece in _surfaces(index, word)]
@@ -178,16 +164,14 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
             return converted if has_serial else _whole_terms(index, parts_alone)
         if not joined and (has_serial or len(pieces) > 1):
             named = [(piece, term) for piece, _ in pieces if (term := _whole(index, piece)) is not None]
-            meant = repair.of_name(word, named)
-            if meant:
+            if meant := repair.of_name(word, named):
                 return meant
         if has_serial:
             names = [] if indexed or joined else in_index(_whole_terms(index, joined_names(word)))
             if not (indexed or joined or names):
                 names = in_index(_whole_terms(index, index.names().alike(word))) or repair.of_joined(word)
             return [whole, *joined, *names]
-    meant = _misspelt_member(index, word, repair) if alone and not (indexed or joined) else []
-    if meant:
+    if alone and not (indexed or joined) and (meant := _misspelt_member(index, word, repair)):
         return meant
     tokens = [
         [(text, term) for text in (piece, *parts) if (term := _whole(index, text)) is not None]
@@ -195,7 +179,23 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
     ]
     if joined:  # then no part of the word is a mistake
         return [*(term for token in tokens for _, term in token), *joined]
-    return repair.of(word, [token for token in tokens if token], alone=alone)
+    typed = [token for token in tokens if token]
+    return repair.of(word, typed, alone=alone) if indexed or not alone else _nearest(index, word, typed, repair)
+
+
+def _nearest(index: _Index, word: str, tokens: Sequence[Sequence[Written]], repair: Repair) -> list[QueryTerm]:
+    """Return the terms of the names that one which is nowhere likely means, and of its words, corrected where no such
+    name is known: first if it is one word, since a mistake is likelier then. Its own words where a name has them all.
+    """
+    names, own = index.names(), [term for token in tokens for _, term in token]
+    is_mixed = any(len(token) > 1 for token in tokens)
+    if is_mixed and names.alike(word):
+        return own
+    near = repair.of_names(word, names.near(word)) if len(tokens) > 1 else []
+    terms = own if near else repair.of(word, tokens, alone=True)
+    if len(tokens) == 1 and word not in repair.respelt:
+        near = repair.of_names(word, names.near(word))
+    return [*near, *terms]
 
 
 def _prefix_terms(index: _Index, word: str, whole: QueryTerm, repair: Repair) -> list[QueryTerm]:

@@ -129,6 +129,14 @@ class Repair:
         self.others.update(others)
         return [meant[0], *others]
 
+    def of_names(self, word: str, names: Sequence[str]) -> list[QueryTerm]:
+        """Return the terms of the names that a word likely means, the likeliest first."""
+        terms = {name: term for name in names if (term := self._term_of(name)) is not None and term.rows}
+        if terms:
+            self.respelt[word] = next(iter(terms))
+            self.others.update([*terms.values()][1:])
+        return [*terms.values()]
+
     def of_joined(self, word: str) -> list[QueryTerm]:
         """Return the terms of the words that a word joins which is nowhere, if the index has them in a row."""
         apart = self._apart(word, alone=True) if word.isalnum() else ""

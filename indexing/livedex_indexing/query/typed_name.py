@@ -23,6 +23,7 @@ _BACK: Final = ":.,;`'’"
 _USED: Final = re.compile(r"(\S*?\w)(?:\((?![\s)])[^\n]{{1,80}}|\[{0}\]|<{0}>)[;:,.]?".format(r"(?!\s)[\w\s,*&]{1,30}"))
 _IN_SIGNS: Final = re.compile(r"[\[\](){}<>&/$]*((?:\w+(?:\.|::|->))*[^\W\d]\w+)\s?(?:[\[\](){}<>&/!?;]|->|::)*")
 _WITH_OWNER: Final = re.compile(r"(?<![\w.\"'])(?:\w+(?:\.|::))*[^\W\d]\w+")
+_STARRED: Final = re.compile(r"[^\W\d]\w*(?:\*\w+)+", re.ASCII)
 _OFFSET: Final = re.compile(r"\b(\w+)\+0x[0-9a-f]+(?:/0x[0-9a-f]+)?(?!\w)")  # in a program, as kernels print it
 _LEAST: Final = 2  # characters of a name
 _LEAST_PIECE: Final = 4  # … and of a piece of one
@@ -231,6 +232,11 @@ def name_of(word: str) -> TypedName | None:
     if name is None:
         return name_inside(word)
     return name if name.owner else None
+
+
+def is_starred(text: str) -> bool:
+    """Whether a text is a name with a part left out, as in ``read*Limit``, or a product."""
+    return _STARRED.fullmatch(text) is not None
 
 
 def joined_names(text: str) -> list[str]:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 from livedex_indexing.query.filters import ResolvedFilters
+from livedex_indexing.rank.defined_names import SYMBOLS
 from livedex_indexing.rank.postings import RowCounts, Texts, other_chunks, phrase
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.terms import parts_of
@@ -17,7 +19,8 @@ from livedex_indexing.text.terms import parts_of
 _PARTS: Final = range(2, 8)
 _MORE: Final = 2  # parts that the typed name lacks, at most
 _ROWS: Final = 100_000  # rows that FTS5 reads
-_READ: Final = 48  # chunks that define names with all the parts
+_PROPOSED: Final = 2_000  # chunks that define such names …
+_READ: Final = 48  # … of which these are read
 _MOST: Final = 3  # names
 _NAME: Final = re.compile(r"[^\W\d]\w+", re.ASCII)
 
@@ -33,8 +36,8 @@ def find_alike(
     if len(parts) * min(map(counted.of_word, parts)) > _ROWS:
         return {}
     match = " AND ".join(phrase([part]) for part in dict.fromkeys(parts))
-    found = other_chunks(reader, f"symbols : ({match})", 0, resolved, _READ)
     wanted, longest = Counter(parts), max(parts, key=len)
+    found = _likely_first(reader, other_chunks(reader, f"symbols : ({match})", 0, resolved, _PROPOSED), parts)[:_READ]
     alike: dict[str, int] = {}
     for text in texts(found).values() if found else ():
         for name in dict.fromkeys(_NAME.findall(text)):
@@ -48,6 +51,14 @@ def find_alike(
         return {}
     nearest = [name for name, more in alike.items() if more == least][:_MOST]
     return dict.fromkeys(nearest, len(parts) / (len(parts) + least))
+
+
+def _likely_first(reader: Reader, found: Sequence[int], parts: Sequence[str]) -> Sequence[int]:
+    """Return chunks, first those whose first name has most of the parts, the shortest names first."""
+    if len(found) <= _READ:
+        return found
+    names = {i: (symbol or "").rpartition(".")[2].lower() for i, symbol in reader.rows_of(SYMBOLS, found)}
+    return sorted(names, key=lambda i: (-sum(part in names[i] for part in parts), len(names[i]), i))
 
 
 def _parts(name: str) -> list[str]:

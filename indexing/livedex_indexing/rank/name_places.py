@@ -20,6 +20,7 @@ from livedex_indexing.query.typed_name import (
     has_signs_around,
     in_words,
     is_label,
+    is_starred,
     is_word,
     may_be_literal,
     may_be_pasted,
@@ -52,6 +53,7 @@ from livedex_indexing.rank.heading_places import chunks_with_named, core
 from livedex_indexing.rank.imported_places import ImportedPlaces
 from livedex_indexing.rank.likely_names import having, likely_first, shortest_with
 from livedex_indexing.rank.line_places import LinePlaces
+from livedex_indexing.rank.near_names import find_near
 from livedex_indexing.rank.outline_probe import OutlineProbe
 from livedex_indexing.rank.piece_places import ROWS_READ, chunks_with_row, having_pieces
 from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
@@ -236,7 +238,9 @@ class NamePlaces:
             named = {chunk_id: AS_LABEL * value for chunk_id, value in named.items()}
         most = max(rated.values(), default=0.0)
         is_text = len(text.split()) > 1 and most >= VERBATIM
-        if is_text or (rated and (has_signs_around(text) or name_inside(text) or (names and most != IN_A_ROW))):
+        if is_text or (
+            rated and (has_signs_around(text) or is_starred(text) or name_inside(text) or (names and most != IN_A_ROW))
+        ):
             return rated
         return {**named, **{chunk_id: max(value, named.get(chunk_id, 0.0)) for chunk_id, value in rated.items()}}
 
@@ -258,16 +262,17 @@ class NamePlaces:
     def continued(self, typed: str) -> list[str]:
         """Return the words that begin as the last word of a name, in ASCII, where they follow its other words: first
         those that are joined to them as it was typed, the most frequent first. Only some chunks are read."""
-        known = self._continuations.get(typed.lower())
-        if known is None:
-            known = self._continuations[typed.lower()] = find_continued(
-                self._reader, self._resolved, self._texts, typed
-            )
-        return known
+        if (key := typed.lower()) not in self._continuations:
+            self._continuations[key] = find_continued(self._reader, self._resolved, self._texts, typed)
+        return self._continuations[key]
 
     def alike(self, name: str) -> dict[str, float]:
         """Return the names with all parts of a name that is nowhere: see `find_alike`."""
         return find_alike(self._reader, self._resolved, self._texts, self._counted, name)
+
+    def near(self, name: str) -> list[str]:
+        """Return the names that one which is nowhere likely means: see `find_near`."""
+        return find_near(self._reader, self._resolved, self._counted, name)
 
     def of_text(
         self, text: str, rows: Mapping[int, MatchFeatures], spoken: Sequence[QueryTerm], first: Sequence[int]

@@ -1,0 +1,141 @@
+"""Finds the name that was likely meant by one that is nowhere: with one part wrong or left out, cut to the beginnings
+of its parts (``audwat``), to their consonants (``ctx_mgr``) or initials (``TPE``), or with ``*`` inside.
+
+Invariant: only names that begin a chunk are found, and none that the typed name leaves no part of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, takewhile
+from typing import Final
+
+from livedex_indexing.query.filters import ResolvedFilters
+from livedex_indexing.query.spelling import distance
+from livedex_indexing.query.typed_name import is_starred
+from livedex_indexing.rank.postings import RowCounts, other_chunks, phrase
+from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.text.terms import parts_of_all
+
+_PARTS: Final = range(2, 8)
+_ROWS: Final = 100_000  # rows that FTS5 reads
+_FOUND: Final = 2_000  # chunks that define names with most of the parts
+_SHORT: Final = range(3, 25)  # characters of a shortened name
+_MOST: Final = 3  # names
+_MISTAKES: Final = 2
+_NAME: Final = re.compile(r"[^\W\d]\w+", re.ASCII)
+_SYMBOLS_OF = "SELECT symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?)) AND symbol IS NOT NULL"
+_ALIKE = "SELECT DISTINCT symbol FROM chunks WHERE symbol LIKE ? LIMIT 5000"
+_ALIKE_CASE = "SELECT DISTINCT symbol FROM chunks WHERE symbol GLOB ? LIMIT 5000"
+
+
+def find_near(reader: Reader, resolved: ResolvedFilters, counted: RowCounts, typed: str) -> list[str]:
+    """Return the names that a typed one likely means, at most three, the likeliest first."""
+    if is_starred(typed):
+        return _starred(reader, typed)
+    if not _NAME.fullmatch(typed):
+        return []
+    return _with_most_parts(reader, resolved, counted, typed) or _shortened(reader, typed)
+
+
+def _starred(reader: Reader, typed: str) -> list[str]:
+    """Return the names with what was typed around the stars, in any case, the shortest first."""
+    pattern = re.compile(r"_*" + typed.replace("*", r"\w*"), re.IGNORECASE)
+    names = _last_parts(reader.rows(_ALIKE, ("%" + typed.replace("*", "%"),)))
+    return _first(((len(name),), name) for name in names if pattern.fullmatch(name))
+
+
+def _with_most_parts(reader: Reader, resolved: ResolvedFilters, counted: RowCounts, typed: str) -> list[str]:
+    """Return the names at most two mistakes away, or with one part more, less or another, among those that have the
+    known parts, or all but one of them."""
+    parts = split_name(typed)
+    known = [part for part in dict.fromkeys(parts) if counted.of_word(part)]
+    if len(parts) not in _PARTS or not known or len(parts) - len(known) > 2:
+        return []
+    whole = len(known) < len(parts) or len(known) == 1
+    groups = [known] if whole else list(combinations(known, len(known) - 1)) if len(known) > 2 else []
+    cheap = [group for group in groups if len(group) * min(map(counted.of_word, group)) <= _ROWS]
+    if not cheap:
+        return []
+    match = " OR ".join(f"({' AND '.join(phrase([part]) for part in group)})" for group in cheap)
+    found = other_chunks(reader, f"symbols : ({match})", 0, resolved, _FOUND)
+    names = _last_parts(reader.rows_of(_SYMBOLS_OF, found))
+    return _first((far, name) for name in names if (far := _distance(typed, parts, name)) is not None)
+
+
+def _distance(typed: str, parts: Sequence[str], name: str) -> tuple[int, ...] | None:
+    """Return how far a name is from the typed one, None if it is no near one."""
+    mistakes = distance(typed.lower(), name.lower(), _MISTAKES)
+    if mistakes <= _MISTAKES:
+        return 0, mistakes
+    own = split_name(name)
+    common = (Counter(parts) & Counter(own)).total()
+    lost, more = len(parts) - common, len(own) - common
+    if lost > 1 or more > 1 or common < 2:
+        return None
+    return 1, lost + more, -_in_place(parts, own) - _in_place(parts[::-1], own[::-1])
+
+
+def _in_place(parts: Sequence[str], other: Sequence[str]) -> int:
+    """Return with how many equal parts two names begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(parts, other, strict=False)))
+
+
+def _shortened(reader: Reader, typed: str) -> list[str]:
+    """Return the names that a typed one shortens, those with the fewest letters left out inside a beginning first."""
+    letters = typed.replace("_", "")
+    if len(letters) not in _SHORT:
+        return []
+    if letters.isupper() and "_" not in typed:
+        symbols = _last_parts(reader.rows(_ALIKE_CASE, ("*" + "*".join(letters) + "*",)))
+        return _first(((len(name),), name) for name in symbols if "".join(part[0] for part in _parts(name)) == letters)
+    symbols = _last_parts(reader.rows(_ALIKE, ("%" + "%".join(letters) + "%",)))
+    wanted = split_name(typed)
+    found = ((_gaps(wanted, split_name(name)), name) for name in symbols)
+    return _first(((gaps, len(name)), name) for gaps, name in found if gaps is not None)
+
+
+def _gaps(typed: Sequence[str], parts: Sequence[str]) -> int | None:
+    """Return how many parts of a name are shortened to less than their beginning; None if another name is typed: one
+    word has the beginnings of all parts, several words shorten one part each."""
+    if len(typed) == 1:
+        return 0 if len(parts) > 1 and _has_beginnings(typed[0], parts) else None
+    if len(typed) != len(parts) or not all(map(_shortens, typed, parts)):
+        return None
+    return sum(not part.startswith(short) for short, part in zip(typed, parts, strict=True))
+
+
+def _has_beginnings(word: str, parts: Sequence[str]) -> bool:
+    """Whether a word is made of beginnings of all parts, each of two letters at least."""
+    ends = {0}
+    for part in parts:
+        ends = {end + size for end in ends for size in range(2, len(part) + 1) if word.startswith(part[:size], end)}
+    return len(word) in ends
+
+
+def _shortens(short: str, part: str) -> bool:
+    """Whether a word is the first letter of another and some of its other letters, in their order."""
+    rest = iter(part)
+    return short[0] == part[0] and all(letter in rest for letter in short)
+
+
+def split_name(name: str) -> list[str]:
+    """Return the parts of a name, in lower case."""
+    return [part.lower() for part in _parts(name)]
+
+
+def _parts(name: str) -> list[str]:
+    pieces = [piece for piece in name.split("_") if piece]
+    return parts_of_all(pieces) if not name.isupper() else pieces
+
+
+def _last_parts(rows: Iterable[tuple[str]]) -> Iterator[str]:
+    return iter(dict.fromkeys(symbol.rpartition(".")[2] for (symbol,) in rows))
+
+
+def _first(rated: Iterable[tuple[tuple[int, ...], str]]) -> list[str]:
+    """Return the nearest names, and those that are equally near."""
+    ordered = sorted(rated)
+    return [name for far, name in ordered[:_MOST] if far == ordered[0][0]]
