@@ -10,8 +10,8 @@ DEFECTS = (
     Defect(
         "path-of-keys-as-text",
         "`spec.template` finds texts with both words, not the key in a file where it is nested",
-        "livedex_indexing/rank/name_places.py",
-        (("self._keyed = {} if word is None else", "self._keyed = {} if True else"),),
+        "livedex_indexing/rank/line_places.py",
+        (("if keyed:", "if False:"),),
         f"{SETTINGS}::test_a_nested_key_is_found_by_its_path",
     ),
     Defect(
@@ -20,5 +20,19 @@ DEFECTS = (
         "livedex_indexing/query/key_path.py",
         (('path.endswith(f".{typed}")', 'path.endswith(typed.rpartition(".")[2])'),),
         "tests/indexing/query/test_key_path.py::test_a_path_ends_in_whole_keys",
+    ),
+    Defect(
+        "reference-as-text",
+        "`:ref:`oven`` and `\\cite{key}` find the other references, not what they refer to",
+        "livedex_indexing/query/typed_word.py",
+        (("if label:", "if False:"),),
+        "tests/indexing/search/test_references.py::test_it_leads_to_the_label",
+    ),
+    Defect(
+        "number-with-other-signs",
+        "`14153` finds nothing where a file has `14,153`, nor a telephone number without its blanks",
+        "livedex_indexing/search/pasted_line.py",
+        (("return with_written_number(reader, request)", "return request"),),
+        "tests/indexing/search/test_written_numbers.py::test_it_is_searched_for_as_a_file_has_it",
     ),
 )

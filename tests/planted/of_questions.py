@@ -33,7 +33,7 @@ DEFECTS = (
         "livedex_indexing/rank/name_places.py",
         (
             ("if not rated and inside is not None:", "if False:"),
-            ("({}, []) if word is None else", "({}, []) if True else"),
+            ("self._lines.declared(text, best, rated)", "({}, [])"),
         ),
         ASKED,
     ),
@@ -249,7 +249,7 @@ DEFECTS = (
         "declaring-line-ignored",
         "`$width`, which no grammar defines, finds what uses it most",
         "livedex_indexing/rank/name_places.py",
-        (("({}, []) if word is None else", "({}, []) if True else"),),
+        (("self._lines.declared(text, best, rated)", "({}, [])"),),
         f"{LINES}::test_the_line_that_declares_a_name_is_found",
     ),
     Defect(
@@ -332,7 +332,7 @@ DEFECTS = (
     Defect(
         "variable-set-for-a-command",
         "`NAME=1 npm test` finds what has the words of the name and of the command",
-        "livedex_indexing/query/typed_name.py",
+        "livedex_indexing/query/typed_word.py",
         (("if set_before is not None:", "if False:"),),
         f"{WRITTEN}::test_it_is_found_where_it_is_written",
     ),

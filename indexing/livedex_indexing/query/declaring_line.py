@@ -21,15 +21,17 @@ _ASSIGNED: Final = re.compile(r"(?:\[[^\[\]]*\])*[ \t]*(?::[ \t]*[\w<>\[\], ]+)?
 # .tabs,
 _SELECTOR: Final = re.compile(r"[ \t]*[.#]\Z")
 _LISTED: Final = re.compile(r"[ \t]*,?[ \t]*\Z")
-# config KEY    @mixin name    #define KEY    \label{name}    .. option:: --name    CREATE TABLE name
+# config KEY    @mixin name    #define KEY    \label{name}    .. option:: --name    CREATE TABLE name    @book{name,
+# .. _name:    [.. name]    [[name]]    [#name]    :CUSTOM_ID: name    #+name: name    {#name}    id="name"
 _KEYWORDS: Final = (
     r"alias|class|config|const|create (?:index|table|type|view)|def|define|enum|fn|func|function|interface|key|macro|"
     r"menuconfig|mixin|module|namespace|newcommand|newenvironment|option|package|placeholder|proc|property|providecommand|"
     r"renewcommand|set|struct|sub|target|trait|type|var"
 )
 _DECLARED: Final = re.compile(
-    rf"(?:[ \t]*[@#\\]?[ \t]*(?:export[ \t]+|local[ \t]+)?(?:{_KEYWORDS})\*?[ \t{{]+|.*\\label\{{|"
-    rf"[ \t]*\.\.[ \t]+(?:[\w:-]+::[ \t]*|_)){_SIGNS}{_QUOTE}\Z",
+    rf"(?:[ \t]*[@#\\]?[ \t]*(?:export[ \t]+|local[ \t]+)?(?:{_KEYWORDS})\*?[ \t{{]+|"
+    r".*\\(?:label|bibitem(?:\[[^\[\]]*\])?|hypertarget)\{|[ \t]*\.\.[ \t]+(?:[\w:-]+::[ \t]*|_`?|\[)|"
+    rf"[ \t]*(?:@\w+\{{[ \t]*|\[\[|\[#|:CUSTOM_ID:[ \t]+|#\+name:[ \t]*)|.*(?:\{{#|\bid=)){_SIGNS}{_QUOTE}\Z",
     re.IGNORECASE,
 )
 # class Walk    def walk    func (t *Tree) walk    const walk    typedef struct walk
@@ -57,6 +59,11 @@ def declares(text: str, name: str) -> bool:
     return any(_is_declared(before, after, name) for before, after in _lines_with(text, name))
 
 
+def labels(text: str, name: str) -> bool:
+    """Whether a line of the text makes the name a label, or a name of something else that a keyword tells."""
+    return any(_is_labelled(before, after) for before, after in _lines_with(text, name))
+
+
 def defines(text: str, name: str, *, is_member: bool) -> bool:
     """Whether a line of the text likely defines the name, given in its case, as a type or a function; ``is_member``: or
     as a field."""
@@ -79,7 +86,8 @@ def _lines_with(text: str, name: str) -> Iterator[tuple[str, str]]:
     at = text.find(name)
     while at >= 0:
         end = at + len(name)
-        if not (_continues(text[at - 1 : at], name[0]) or _continues(text[end : end + 1], name[-1])):
+        is_label = text.endswith(".. _", 0, at)  # of reStructuredText
+        if not ((not is_label and _continues(text[at - 1 : at], name[0])) or _continues(text[end : end + 1], name[-1])):
             line_end = text.find("\n", end)
             yield text[text.rfind("\n", 0, at) + 1 : at], text[end : None if line_end < 0 else line_end]
         at = text.find(name, end)
@@ -103,6 +111,10 @@ def _is_declared(before: str, after: str, name: str) -> bool:
         return (name[0] in ".#" or _SELECTOR.match(before) is not None) and _LISTED.match(after) is not None
     if _BEHIND_WORDS.match(before) and _ASSIGNED.match(after):
         return True
+    return _is_labelled(before, after)
+
+
+def _is_labelled(before: str, after: str) -> bool:
     return _DECLARED.match(before) is not None and _PROSE.match(after) is None
 
 

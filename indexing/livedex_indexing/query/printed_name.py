@@ -14,6 +14,7 @@ _DOTTED: Final = rf"{_NAME}(?:\.{_NAME})*"
 _COLONS: Final = rf"{_NAME}(?:::{_NAME})+"
 _ABOVE: Final = r"(?:[\w.~-]+/)*"
 _GO: Final = rf"{_NAME}\.(?:\(\*?{_NAME}\)\.|{_NAME}\.)?{_NAME}"  # without the folders of the package
+_ROLE: Final = r"(?!:(?:std:)?(?:doc|envvar|numref|option|ref|term):):(?:\w+:)?\w+:"  # others refer to labels
 _PRINTED: Final = tuple(
     re.compile(pattern)
     for pattern in (
@@ -51,8 +52,8 @@ _REFERRED: Final = tuple(
     re.compile(pattern)
     for pattern in (
         # :func:`~a.b`    :py:meth:`text <a.b>`
-        rf":(?:\w+:)?\w+:`[~!]?({_DOTTED})(?:\(\))?`",
-        rf":(?:\w+:)?\w+:`[^`<]+ <({_DOTTED})(?:\(\))?>`",
+        rf"{_ROLE}`[~!]?({_DOTTED})(?:\(\))?`",
+        rf"{_ROLE}`[^`<]+ <({_DOTTED})(?:\(\))?>`",
         # {@link Foo#run(int)}    @see Foo#run
         rf"(?:\{{@(?:link|linkplain|see|code)\s+|@see\s+)((?:{_DOTTED})?#?{_NAME})(?:\([^)]*\))?\}}?",
         # Foo::class    Foo::class.java

@@ -29,9 +29,9 @@ _LEAST: Final = 2  # characters of a name
 _LEAST_PIECE: Final = 4  # … and of a piece of one
 _WORDS: Final = range(2, 8)  # words that may be the parts of one name
 _VERBATIM: Final = 3  # words of a text that may be pasted, at least; with signs one less
-_MOST_ASKING: Final = 8  # words of a text that asks for one
+MOST_ASKING: Final = 8  # words of a text that asks for one
 _LINE_WORDS: Final = 3  # words of a line that was typed with more around it, at least
-_AROUND: Final = "?!.,;:\"'`"
+AROUND: Final = "?!.,;:\"'`"
 _COMPOUND: Final = re.compile(r"[^\W\d][\w-]*")
 _NAME_ENDS: Final = re.compile(r"[.-]+")
 _PIECES: Final = re.compile(r"[-_]")
@@ -45,14 +45,7 @@ _PLAIN_SIGNS: Final = str.maketrans("‘’‚“”„‐‑‒–—−\u00a0"
 _QUOTED: Final = re.compile(r"\".+\"")
 _ABSOLUTE: Final = ("/", "~/")  # as paths begin, and no name with its owner
 _LABEL: Final = re.compile(r"[^\W\d]\w+:")
-_OF_MACRO: Final = re.compile(r"\\\w+\{([^{}]+)\}")  # \ref{sec:name}
-_SET_BEFORE: Final = re.compile(r"\s*([A-Z][A-Z\d_]+)=\S*\s+\S")  # NAME=value command
-_OF_SHELL: Final = re.compile(r"\$\{?([A-Z][A-Z\d_]+)\}?")
 _PREFIX: Final = re.compile(r"CONFIG_(?=\w)")  # by which the sources of Linux know their options
-_SECTION: Final = re.compile(  # [tool.x] key    tool.x.key    key in [tool.x]
-    r"\[+([\w.:\"-]+)\]+\s+(\S+)|((?:[\w@/:.-]|\[[\d*]*\])*(?:[\w\"]|\[[\d*]*\]))\.([\w@/:-]+)|"
-    r"(\S+) (?:in|of|under) \[+([\w.:\"-]+)\]+"
-)
 _OF_KIND: Final = re.compile(rf"\b(?:the|this|that) (?:{'|'.join(sorted(KINDS))}) ([a-z]+)\b", re.IGNORECASE)
 _PLAIN: Final = re.compile(r"[a-z]{4,}")
 _SHAPED: Final = re.compile(r"\w_|_\w|[a-z0-9][A-Z]|[A-Z].*[a-z]|\(\)\Z")  # a word that is a name rather than prose
@@ -127,7 +120,7 @@ def name_inside(text: str) -> TypedName | None:
     used = _USED.fullmatch(text.strip()) or _OFFSET.search(text)
     if used is not None:
         return typed_name(used[1])
-    words = [word.strip(_AROUND) for word in text.split()]
+    words = [word.strip(AROUND) for word in text.split()]
     names = [word for word in words if word.lower() not in ASKING]
     if len(names) != 1 or len(words) == 1:
         return None
@@ -158,48 +151,13 @@ def has_offset(text: str) -> bool:
 def plain_name_inside(text: str) -> TypedName | None:
     """Return the lower-case word that a question may ask for as a name: the only one that does not just ask, or that
     behind a kind of definition, as in ``the function walk is slow``; None for any other text."""
-    words = [word.strip(_AROUND) for word in text.split()]
-    if not 2 < len(words) <= _MOST_ASKING or STOP_WORDS.isdisjoint(map(str.lower, words)):
+    words = [word.strip(AROUND) for word in text.split()]
+    if not 2 < len(words) <= MOST_ASKING or STOP_WORDS.isdisjoint(map(str.lower, words)):
         return None
     names = [word for word in words if word.lower() not in ASKING]
     of_kind = _OF_KIND.search(text)
     name = names[0] if len(names) == 1 else of_kind[1] if of_kind is not None else ""
     return TypedName(name) if _PLAIN.fullmatch(name) and name not in ASKING else None
-
-
-class TypedWord(NamedTuple):
-    """A word that a query asks for, with the signs that belong to it. ``owner`` is the last part of the section of
-    a key, ``section`` all of it; both are empty where none was typed."""
-
-    text: str
-    owner: str = ""
-    section: str = ""
-
-
-def word_inside(text: str) -> TypedWord | None:
-    """Return the only word of a text, or the only one of which the others are keywords or ask for it, if a line that
-    declares it may be looked for: a lower-case word without signs is none."""
-    words = [word.strip(_AROUND) or word for word in text.split()]
-    section = _SECTION.fullmatch(" ".join(words))
-    if section is not None:
-        owner, key = filter(None, (*section.groups()[:4], section[6], section[5]))
-        return TypedWord(key.partition("=")[0], re.split(r"[.\"]", owner.strip('"'))[-1], owner)
-    words = [word for word in words if _WORD.search(word)]
-    set_before = _SET_BEFORE.match(text)
-    if set_before is not None:
-        return TypedWord(set_before[1])
-    wanted = [word for word in words if word.lower().lstrip("@\\#") not in ASKING]
-    if len(wanted) != 1 or len(words) > _MOST_ASKING:
-        return None
-    word = wanted[0].removesuffix("()").partition("=")[0].rstrip("({[:,;")
-    macro = _OF_MACRO.fullmatch(wanted[0]) or _OF_SHELL.fullmatch(wanted[0])
-    word = _PREFIX.sub("", macro[1] if macro else word)
-    return None if not word or (word.isalpha() and word.islower()) else TypedWord(word)
-
-
-def is_word(text: str) -> bool:
-    """Whether a text is a name, or a word that a line may declare."""
-    return typed_name(text) is not None or (word_inside(text) is not None and name_inside(text) is None)
 
 
 def without_prefix(word: str) -> str:
@@ -210,9 +168,9 @@ def without_prefix(word: str) -> str:
 def name_used(text: str) -> TypedName | None:
     """Return the name whose uses a text asks for, as in ``what calls run_task`` or ``callers of run()``; None for any
     other text."""
-    words = [word.strip(_AROUND) for word in text.split()]
+    words = [word.strip(AROUND) for word in text.split()]
     lower = [word.lower() for word in words]
-    if not 1 < len(words) <= _MOST_ASKING or ASKING_FOR_USES.isdisjoint(lower):
+    if not 1 < len(words) <= MOST_ASKING or ASKING_FOR_USES.isdisjoint(lower):
         return None
     names = [word for word, low in zip(words, lower, strict=True) if low not in ASKING | ASKING_FOR_USES]
     if len(names) != 1 or not (_SHAPED.search(names[0]) or not STOP_WORDS.isdisjoint(lower)):

@@ -11,7 +11,7 @@ from typing import Final
 
 from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.key_path import is_below, key_path, keys
-from livedex_indexing.query.typed_name import TypedWord
+from livedex_indexing.query.typed_word import TypedWord
 from livedex_indexing.rank.postings import CONTENT_OF, Texts, chunks_in_spans, phrase
 from livedex_indexing.store.read_pool import Reader
 

@@ -5,12 +5,14 @@ Invariant: the index only proposes chunks; the live file decides.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from livedex_indexing.query.declaring_line import declares, is_in_section
+from livedex_indexing.query.declaring_line import declares, is_in_section, labels
 from livedex_indexing.query.filters import ResolvedFilters
-from livedex_indexing.query.typed_name import TypedName, TypedWord, word_place
+from livedex_indexing.query.typed_name import TypedName, word_place
+from livedex_indexing.query.typed_word import TypedWord, word_inside
+from livedex_indexing.rank.defined_names import DEFINED
 from livedex_indexing.rank.key_places import chunks_with_key
 from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
 from livedex_indexing.store.read_pool import Reader
@@ -20,6 +22,7 @@ _READ: Final = 48  # … that are read at most …
 _AT_ONCE: Final = 24  # … so many at once, until one declares it
 _IN_OWN_FILE: Final = 0.3  # share of a use in the file that defines the name
 _OF_OWNER: Final = 0.65  # share of the declaration of a key with its section: less than for the text as typed
+MEANT: Final = 1.4  # … of a key with the very path, and of what a reference names: as for a whole line
 _WITHOUT_OWNER: Final = 0.4  # … and without it
 
 
@@ -31,8 +34,26 @@ class LinePlaces:
         self._resolved = resolved
         self._texts = texts
         self._counted = counted
+        self.meant: Mapping[int, float] = {}  # chunks that set the key of a typed path, or have what a reference names
 
-    def declaring(
+    def declared(
+        self, text: str, best: Sequence[int], rated: Mapping[int, float]
+    ) -> tuple[dict[int, float], list[int]]:
+        """Rate the chunks with a line that declares the word in a text; if there are none, return those that have it as
+        typed. None where definitions are ``rated`` that are sure, unless a reference names the word."""
+        word = word_inside(text)
+        if word is None or (DEFINED in rated.values() and not word.is_reference):
+            return {}, []
+        keyed = chunks_with_key(self._reader, self._resolved, self._texts, word, best)
+        if keyed:
+            self.meant = dict.fromkeys(keyed, MEANT)
+            return {**self.meant}, []
+        declared, written = self._declaring(word, best, is_defined=bool(rated) and not word.is_reference)
+        if word.is_reference:
+            self.meant = dict.fromkeys(declared, MEANT)
+        return declared, written
+
+    def _declaring(
         self, word: TypedWord, best: Sequence[int], *, is_defined: bool
     ) -> tuple[dict[int, float], list[int]]:
         """Rate, up to 1, the chunks with a line that declares a word, among those with it and the ``best``; if there
@@ -42,20 +63,17 @@ class LinePlaces:
         if below or is_defined:
             return below, []
         found = self._proposed(word.text, best)
+        is_place = labels if word.is_reference else declares
         written: list[int] = []
         for step in range(0, len(found), _AT_ONCE):
             read = self._texts(found[step : step + _AT_ONCE])
-            having = [chunk_id for chunk_id in sorted(read) if declares(read[chunk_id], word.text)]
+            having = [chunk_id for chunk_id in sorted(read) if is_place(read[chunk_id], word.text)]
             of_owner = [chunk_id for chunk_id in having if word.owner and word_place(read[chunk_id], word.owner) >= 0]
             value = _OF_OWNER if of_owner else _WITHOUT_OWNER if word.owner else 1.0
             if having:
                 return dict.fromkeys(of_owner or having, value), []
             written += [chunk_id for chunk_id in sorted(read) if word_place(read[chunk_id], word.text) >= 0]
         return {}, written
-
-    def setting(self, word: TypedWord, best: Sequence[int]) -> list[int]:
-        """Return the chunks in which the key of a typed path is set; those in files of the ``best`` come first."""
-        return chunks_with_key(self._reader, self._resolved, self._texts, word, best)
 
     def using(self, name: TypedName, defining: Collection[int], best: Sequence[int]) -> dict[int, float]:
         """Rate, up to 1, the chunks that have a name as typed, without those ``defining`` it: less in the same file."""

@@ -21,7 +21,6 @@ from livedex_indexing.query.typed_name import (
     in_words,
     is_label,
     is_starred,
-    is_word,
     may_be_literal,
     may_be_pasted,
     name_in_signs,
@@ -34,8 +33,8 @@ from livedex_indexing.query.typed_name import (
     typed_text,
     typed_title,
     typed_words,
-    word_inside,
 )
+from livedex_indexing.query.typed_word import is_word
 from livedex_indexing.rank.alike_names import find_alike
 from livedex_indexing.rank.continued_names import find_continued
 from livedex_indexing.rank.defined_names import (
@@ -114,7 +113,6 @@ class NamePlaces:
         self._definitions = Definitions(reader, resolved, texts, counted, self._probe, files)
         self._imports = ImportedPlaces(reader, resolved, texts, self._definitions)
         self._imported: Collection[int] = ()  # chunks that the query imports, once they are known
-        self._keyed: Mapping[int, float] = {}  # … that set the key of a typed path
 
     def of_name(self, text: str, corrected: str, best: Sequence[int]) -> dict[int, float]:
         """Rate the chunks that have the name which a query may be: its definition, else that of the one name in it, or
@@ -140,11 +138,7 @@ class NamePlaces:
         plain = None if rated else plain_name_inside(text)
         if plain is not None and self._rarest(self._reader.tokens(plain.name)) <= SELDOM:
             rated = {i: IN_QUESTION * value for i, value in self._definitions.of(plain).items()}
-        word = None if DEFINED in rated.values() else word_inside(text)
-        self._keyed = {} if word is None else dict.fromkeys(self._lines.setting(word, best), SAME)
-        if self._keyed:
-            return {**self._keyed}
-        declared, written = ({}, []) if word is None else self._lines.declaring(word, best, is_defined=bool(rated))
+        declared, written = self._lines.declared(text, best, rated)
         if declared:
             return declared
         rated |= self._of_type(name or inside, rated)
@@ -225,8 +219,8 @@ class NamePlaces:
         rated = self.of_text(self._inner or text, rows, spoken, first)
         if self._imported:
             return self._with_imported(rated)
-        if self._keyed:
-            return {**rated, **self._keyed}
+        if self._lines.meant:
+            return {**{i: min(value, IN_A_ROW) for i, value in rated.items()}, **self._lines.meant}
         if not rated and DEFINED in named.values() and (has_offset(text) or self._files):
             return named
         headed = chunks_with_named(self._reader, self._texts, text, rows)

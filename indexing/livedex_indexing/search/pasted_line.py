@@ -17,6 +17,7 @@ from livedex_indexing.query.typed_name import may_be_pasted, typed_text
 from livedex_indexing.rank.name_places import NamePlaces
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.search.written_date import with_written_date
+from livedex_indexing.search.written_number import with_written_number
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import HAS_CHUNK
 
@@ -40,7 +41,8 @@ def as_written(reader: Reader, request: SearchRequest, places: Callable[[], Name
     request = _without_ellipsis(reader, request, places)
     request = _without_sign_of_diff(reader, request, places)
     request = _as_tag(reader, request)
-    return with_written_date(reader, _with_printed_name(reader, request, places))
+    request = with_written_date(reader, _with_printed_name(reader, request, places))
+    return with_written_number(reader, request)
 
 
 def _without_ellipsis(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_indexing.query.declaring_line import declares, defines, is_in_section
+from livedex_indexing.query.declaring_line import declares, defines, is_in_section, labels
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,12 @@ from livedex_indexing.query.declaring_line import declares, defines, is_in_secti
         ("\\walk", "\\newcommand{\\walk}[1]{#1}"),
         ("--quiet", ".. option:: --quiet"),
         ("ExecStart", "ExecStart=/usr/bin/walk"),
+        ("walk-label", ".. _walk-label:"),
+        ("walk:1999", "@book{walk:1999,"),
+        ("_walk", "[[_walk]]"),
+        ("walk", "## Walking {#walk}"),
+        ("walk", '<h2 class="a" id="walk">'),
+        ("walk", "  :CUSTOM_ID: walk"),
     ],
 )
 def test_a_line_declares_a_name(name: str, line: str) -> None:
@@ -112,3 +118,8 @@ def test_the_line_that_defines_a_name(line: str, is_defined: bool) -> None:
 def test_a_member_may_be_a_field() -> None:
     assert defines("struct tree {\n\tu32 walk[4];\n};", "walk", is_member=True)
     assert not defines("struct tree {\n\tu32 walked;\n};", "walk", is_member=True)
+
+
+def test_a_key_is_no_label() -> None:
+    assert labels("walk::\n.. _walk:\n", "walk")
+    assert not labels("walk: 3\nwalk = 3\n", "walk")
