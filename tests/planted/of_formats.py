@@ -35,4 +35,18 @@ DEFECTS = (
         (("return with_written_number(reader, request)", "return request"),),
         "tests/indexing/search/test_written_numbers.py::test_it_is_searched_for_as_a_file_has_it",
     ),
+    Defect(
+        "date-of-another-text",
+        "a date among words is looked for in the form of a file that has none of these",
+        "livedex_indexing/search/written_date.py",
+        (("_written(reader, date, typed, others[:_MOST_WORDS]) if others else None", "None"),),
+        "tests/indexing/search/test_written_dates.py::test_a_form_counts_that_stands_with_the_other_words",
+    ),
+    Defect(
+        "section-of-a-page-as-words",
+        "`dash ENVIRONMENT` leads to the beginning of the manual page",
+        "livedex_indexing/query/typed_link.py",
+        (("if part is not None:", "if False:"),),
+        "tests/indexing/search/test_manual_options.py::test_a_section_of_a_page",
+    ),
 )

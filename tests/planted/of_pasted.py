@@ -157,14 +157,14 @@ DEFECTS = (
         "date-in-one-form",
         "`March 5 2024` finds files with these words, and not the file `2024-03-05.md`",
         "livedex_indexing/search/written_date.py",
-        (("for form in day.of_names))", "for form in ()))"),),
+        (("names = [form for day in date.days for form in day.of_names]", "names: list[str] = []"),),
         "tests/indexing/search/test_written_dates.py::test_a_file_that_is_named_after_it_comes_first",
     ),
     Defect(
         "date-over-its-text",
         "a date that a file has as it was typed is looked for in another form",
         "livedex_indexing/search/written_date.py",
-        (('_first(reader, HAS_CHUNK, "body", (typed,)):', '_first(reader, HAS_CHUNK, "body", ()):'),),
+        (("texts = [typed, *(", "texts = [*("),),
         "tests/indexing/search/test_written_dates.py::test_a_date_as_files_have_it_stays",
     ),
     Defect(

@@ -1,4 +1,4 @@
-"""Recognises a date in what was typed, and the other ways in which files and their names may have it.
+"""Recognises a date or a month in what was typed, and the other ways in which files and their names may have it.
 
 Invariant: pure; what stands in quotes, or is a part of a longer number or name, is no date.
 """
@@ -34,6 +34,8 @@ _FORMS: Final = tuple(
         rf"(?P<first>[0-3]?\d)([-/.])(?P<second>[0-3]?\d)\2{_YEAR}",  # 5.3.2024, 3/5/2024
         rf"{_NAME} {{1,2}}{_DAY},? {{1,2}}{_YEAR}",  # March 5, 2024
         rf"{_DAY}\.? {{1,2}}(?:(?:of|de) )?{_NAME},? {{1,2}}(?:de )?{_YEAR}",  # 5 March 2024, 5 de marzo de 2024
+        rf"{_NAME},? {{1,2}}(?:of |de )?{_YEAR}",  # March 2024
+        rf"{_YEAR}[-/](?P<month>[01]\d)",  # 2024-03
     )
 )
 _DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -69,12 +71,35 @@ class Day(NamedTuple):
         yield from (f"{self.month}/{self.day}/{year}", f"{self.month:02}/{self.day:02}/{year}")
 
 
+class Month(NamedTuple):
+    """A month that may be meant."""
+
+    year: int
+    month: int
+
+    @property
+    def of_names(self) -> tuple[str]:
+        """The form that sorts in names of files, and which days begin with."""
+        return (f"{self.year}-{self.month:02}",)
+
+    @property
+    def of_texts(self) -> Iterator[str]:
+        """The forms of texts, the least doubtful first."""
+        yield from self.of_names
+        yield from (f"{names[self.month - 1]} {self.year}" for names in _MONTHS)
+
+
 class TypedDate(NamedTuple):
-    """A date in a text, from ``start`` to ``end``, and the ``days`` that it may be, the likeliest first."""
+    """A date in a text, from ``start`` to ``end``, and the ``days`` or the month that it may be, the likeliest
+    first."""
 
     start: int
     end: int
-    days: tuple[Day, ...]
+    days: tuple[Day | Month, ...]
+
+    @property
+    def is_month(self) -> bool:
+        return any(isinstance(day, Month) for day in self.days)
 
 
 def typed_date(text: str) -> TypedDate | None:
@@ -89,8 +114,13 @@ def typed_date(text: str) -> TypedDate | None:
     return None
 
 
-def _days(found: re.Match[str]) -> Iterator[Day]:
+def _days(found: re.Match[str]) -> Iterator[Day | Month]:
     parts = found.groupdict()
+    if not {"day", "first"} & parts.keys():
+        month = _NUMBER[parts["name"].lower()] if "name" in parts else int(parts["month"])
+        if 1 <= month <= len(_DAYS):
+            yield Month(int(parts["year"]), month)
+        return
     if "first" in parts:
         day, month = int(parts["first"]), int(parts["second"])
         pairs = [(month, day), (day, month)] if found[2] != "/" else [(day, month), (month, day)]

@@ -28,6 +28,11 @@ _MANUAL: Final = re.compile(
     r"(?P<name>[\w.@:+-]+)\((?P<section>[1-9]\w{0,3})\)|man\s+(?:(?P<number>[1-9]\w{0,3})\s+)?(?P<page>[\w.@:+-]+)|"
     r"(?P<titled>[\w.@:+-]+)\s+man(?:ual)?\s?page"
 )
+# open(2) return value    dash ENVIRONMENT
+_PART: Final = re.compile(
+    r"(?P<name>[\w.@:+-]+)(?:\((?P<section>[1-9]\w{0,3})\)\s+(?P<part>[A-Za-z][\w -]{2,40})|"
+    r"\s+(?P<capitals>[A-Z]{4}[A-Z ]{,36}))"
+)
 # localectl --no-convert    git commit --amend    pip install --no-deps option
 _OPTION: Final = re.compile(
     r"(?P<tool>[a-z][\w.+-]*)(?:\s+(?P<verb>[a-z][\w-]*))?\s+(?P<option>--[a-z][\w-]*)(?:=\S+)?(?:\s+(?:flag|option|switch))?"
@@ -40,14 +45,21 @@ _SIGNS: Final = re.compile(r"[\W_]+")
 
 
 def typed_link(query: str) -> list[TypedPlace]:
-    """Return the files that a query may name which is a link or an option of a command and nothing else, the likeliest
-    first, with the heading or the option; none for other queries."""
+    """Return the files that a query may name which is a link, an option of a command or a section of a manual page, and
+    nothing else, the likeliest first, with the heading or the option; none for other queries."""
     manual = _MANUAL.fullmatch(query.strip())
     if manual is not None:
         name, sections = manual["name"] or manual["page"] or manual["titled"], manual["section"] or manual["number"]
         return [
             TypedPlace(f"{name}.{section}", 1, f"{name}.{section}")
             for section in (sections and [sections]) or _SECTIONS
+        ]
+    part = _PART.fullmatch(query.strip())
+    if part is not None:
+        heading = part["part"] or part["capitals"]
+        return [
+            TypedPlace(f"{part['name']}.{section}", 1, f"{part['name']}.{section} {heading}", option=f"SH {heading}")
+            for section in ([part["section"]] if part["section"] else _SECTIONS)
         ]
     option = _OPTION.fullmatch(query.strip())
     if option is not None:

@@ -36,7 +36,15 @@ def test_a_date_of_two_meanings_has_both() -> None:
     ):
         found = typed_date(text)
         assert found is not None
-        assert [(month, day) for _, month, day in found.days] == days
+        assert [day[1:] for day in found.days] == days
+
+
+@pytest.mark.parametrize("text", ["2024-03", "March 2024", "plants Mar. 2024", "marzo de 2024"])
+def test_a_month_is_read(text: str) -> None:
+    found = typed_date(text)
+    assert found is not None
+    assert found.is_month
+    assert found.days == ((2024, 3),)
 
 
 def test_the_place_of_a_date_is_known() -> None:
@@ -58,7 +66,9 @@ def test_the_place_of_a_date_is_known() -> None:
         "2024-13-05",
         "39.3.2024",
         "120240305",
-        "May 2024",
+        "May",
+        "2024-13",
+        "2024-03-",
         "walk 5 2024",
         "2024-03-05-part",
         "",

@@ -1,4 +1,4 @@
-"""An option of a command is found in the command's manual page, if that has it."""
+"""An option of a command, or a section, is found in the command's manual page, if that has it."""
 
 from __future__ import annotations
 
@@ -32,6 +32,12 @@ def manual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
 def test_an_option_of_a_command(manual: Indexed, query: str, path: str, text: str) -> None:
     hit = manual.search(query)[0]
     assert (hit["relative_path"], hit["text"]) == (path, text)
+
+
+@pytest.mark.parametrize("query", ["grill OPTIONS", "grill(1) OPTIONS", "grill(1) options"])
+def test_a_section_of_a_page(manual: Indexed, query: str) -> None:
+    hit = manual.search(query)[0]
+    assert (hit["relative_path"], hit["text"]) == ("man/grill.1", ".SH OPTIONS")
 
 
 @pytest.mark.parametrize("query", ["grill --lid", "oven --no-fan"])

@@ -19,6 +19,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         made.write("root/history.txt", "Version 2 of 5 April 2023: the garden.\nVersion 1 of 2023-04-04: the seeds.\n")
         made.write("root/log.txt", "2023-06-07 rain\n")
         made.write("root/rain.txt", "It rained on 7 June 2023.\n")
+        made.write("root/visits.txt", "Anna came on 8 Aug 2022.\nBert came on 2022-09-01.\nCarl came on May 2, 2022.\n")
+        made.write("root/journal/2022-08-08.md", "Rain all day.\n")
+        made.write("root/sun.txt", "2022-05-03 sun\n" * 3)
         yield made
 
 
@@ -54,3 +57,22 @@ def test_a_date_that_no_file_has_leaves_the_words(index: Indexed) -> None:
     answer = index.ask("garden 7.7.2021")
     assert "did_you_mean" not in answer.extras
     assert answer.hits[0]["relative_path"] == "history.txt"
+
+
+def test_a_form_counts_that_stands_with_the_other_words(index: Indexed) -> None:
+    answer = index.ask("Anna 2022-08-08")
+    assert answer.hits[0]["relative_path"] == "visits.txt"
+    assert answer.extras["did_you_mean"]["query"] == "Anna 8 Aug 2022"
+    assert index.found("rain August 8, 2022")[0] == "journal/2022-08-08.md"
+
+
+def test_a_month_is_found_in_the_dates_of_its_days(index: Indexed) -> None:
+    answer = index.ask("September 2022")
+    assert answer.hits[0]["relative_path"] == "visits.txt"
+    assert answer.extras["did_you_mean"]["query"] == "2022-09"
+
+
+def test_a_month_with_a_day_between_its_words_stays(index: Indexed) -> None:
+    answer = index.ask("May 2022")
+    assert answer.hits[0]["relative_path"] == "visits.txt"
+    assert "did_you_mean" not in answer.extras
