@@ -104,7 +104,7 @@ DEFECTS: tuple[Defect, ...] = (
         "no-turns",
         "the client that came first is served until it wants no more",
         "livedex_daemon/answer/reader_threads.py",
-        (("                    self._waiting[client] = self._waiting.pop(client)", "                    pass"),),
+        (("                self._waiting[client] = self._waiting.pop(client)", "                pass"),),
         f"{THREADS}::test_waiting_clients_take_turns",
     ),
     Defect(
@@ -302,5 +302,24 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_ipc/cli/context.py",
         (("silent_s = SILENT_S if typed is None else", "silent_s = SILENT_S if True else"),),
         "tests/ipc/cli/test_cli_daemon.py::test_a_time_limit_counts_for_a_daemon_that_does_not_answer_too",
+    ),
+    Defect(
+        "all-requests-in-one-turn",
+        "a hundred clients with batches of searches hold up `server/ping` for seconds",
+        "livedex_ipc/server/requests.py",
+        (("                self._wake()\n                return\n", ""),),
+        "tests/ipc/server/test_requests.py::test_one_request_of_a_connection_starts_in_a_turn",
+    ),
+    Defect(
+        "waiting-reads-looked-through",
+        "each read looks through all that wait: with thousands of them the daemon answers nobody",
+        "livedex_daemon/answer/reader_threads.py",
+        (
+            (
+                "while reads and reads[0].result.done():  # its caller was cancelled\n                reads.popleft()",
+                "for read in [read for read in reads if read.result.done()]:\n                reads.remove(read)",
+            ),
+        ),
+        f"{THREADS}::test_a_turn_costs_the_same_however_many_reads_wait",
     ),
 )

@@ -7,10 +7,12 @@ its place to the next one, and one place is for reads that must end soon.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any, Final, Protocol, TypeVar
 
 from livedex_daemon.process.event_loop import on_loop
@@ -37,11 +39,13 @@ class Client(Protocol):
 
 
 class _Read:
-    __slots__ = ("action", "check", "client", "ended", "is_long", "is_short", "result", "started")
+    __slots__ = ("action", "check", "client", "ended", "is_long", "is_short", "number", "result", "started")
+    _numbers = itertools.count()
 
     def __init__(
         self, client: Client, action: Callable[[], Any], result: asyncio.Future[Any], *, is_short: bool
     ) -> None:
+        self.number = next(self._numbers)
         self.client = client
         self.action = action
         self.result = result
@@ -52,6 +56,38 @@ class _Read:
         self.check: asyncio.TimerHandle | None = None  # whether it has become long
 
 
+class _Waiting:
+    """The reads of a client that have not begun. All it does costs the same, however many there are."""
+
+    def __init__(self) -> None:
+        self._long: deque[_Read] = deque()
+        self._short: deque[_Read] = deque()
+
+    def __bool__(self) -> bool:
+        return bool(self._long or self._short)
+
+    def add(self, read: _Read) -> None:
+        (self._short if read.is_short else self._long).append(read)
+
+    def first(self, *, only_short: bool) -> _Read | None:
+        """Return the read whose turn it is, None if there is none."""
+        heads = []
+        for reads in (self._short, self._long):
+            while reads and reads[0].result.done():  # its caller was cancelled
+                reads.popleft()
+            heads += [reads[0]] if reads and not (only_short and reads is self._long) else []
+        return min(heads, key=lambda read: read.number, default=None)
+
+    def take(self, read: _Read) -> None:
+        """Remove the read that was the first."""
+        (self._short if read.is_short else self._long).popleft()
+
+    def withdraw(self, read: _Read) -> None:
+        """Remove a read whose caller was cancelled, unless it has begun."""
+        with suppress(ValueError):
+            (self._short if read.is_short else self._long).remove(read)
+
+
 class ReaderThreads:
     """Call it on the event loop."""
 
@@ -60,7 +96,7 @@ class ReaderThreads:
         self._long_s = long_s
         self._threads = LastingThreads(PLACES + LONG_PLACES, "reader", at_once=1)
         self._status = LastingThreads(1, "status", at_once=1)
-        self._waiting: dict[Client, deque[_Read]] = {}  # the client whose turn it is comes first
+        self._waiting: dict[Client, _Waiting] = {}  # the client whose turn it is comes first
         self._running: set[_Read] = set()
         self._poll: asyncio.TimerHandle | None = None
 
@@ -78,9 +114,14 @@ class ReaderThreads:
         """
         result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         read = _Read(client, action, result, is_short=due - time.monotonic() <= SHORT_S)
-        self._waiting.setdefault(client, deque()).append(read)
+        waiting = self._waiting.setdefault(client, _Waiting())
+        waiting.add(read)
         self._start_waiting()
-        return await result
+        try:
+            return await result
+        except asyncio.CancelledError:
+            waiting.withdraw(read)
+            raise
 
     async def run_status(self, action: Callable[[], T]) -> T:
         """Return the result of ``action``, which runs in the thread that is kept for the daemon's own state."""
@@ -95,19 +136,16 @@ class ReaderThreads:
         self._find_ended()
         self._find_long()
         free = PLACES - sum(1 for read in self._running if not read.is_long)
-        for client, reads in list(self._waiting.items()):
-            for read in [read for read in reads if read.result.done()]:  # its caller was cancelled
-                reads.remove(read)
-            if not reads:
+        for client, waiting in list(self._waiting.items()) if free > 0 else ():
+            read = waiting.first(only_short=free <= SHORT_PLACES)
+            if not waiting:
                 del self._waiting[client]
             elif client.behind:
                 self._poll_soon()
-            elif sum(1 for read in self._running if read.client is client) < PER_CLIENT:
-                found = next((read for read in reads if free > (0 if read.is_short else SHORT_PLACES)), None)
-                if found is not None:
-                    reads.remove(found)
-                    self._waiting[client] = self._waiting.pop(client)  # the others' turn comes first
-                    return found
+            elif read is not None and sum(1 for one in self._running if one.client is client) < PER_CLIENT:
+                waiting.take(read)
+                self._waiting[client] = self._waiting.pop(client)  # the others' turn comes first
+                return read
         return None
 
     def _start(self, read: _Read) -> None:

@@ -38,7 +38,7 @@ class Dispatcher(Protocol):
 
 
 class Requests:
-    """Made by a connection. ``channel`` sends the answers; ``wake`` is called when a running request has ended."""
+    """Made by a connection. ``channel`` sends the answers; ``wake`` is called when more may be started."""
 
     def __init__(self, server: Dispatcher, channel: Channel, wake: Callable[[], None]) -> None:
         self._server = server
@@ -128,11 +128,16 @@ class Requests:
     # ------------------------------------------------------------------ from requests to answers
 
     def start_pending(self) -> None:
-        """Start waiting requests, as many as may run at once, while the client reads its answers."""
+        """Start a waiting request, if one more may run and the client reads its answers; in the next turns the others.
+
+        Those of a hundred clients in one turn of the event loop would hold up everybody else.
+        """
         while self._pending and len(self._running) < self._server.limits.in_flight and not self._channel.behind:
             request = self._pending.popleft()
             if not request.answered:
                 self._start(request)
+                self._wake()
+                return
 
     def _start(self, request: Request) -> None:
         if self._channel.closed.is_set() and request.method.cancel_on_close:

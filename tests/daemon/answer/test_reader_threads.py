@@ -144,6 +144,26 @@ def test_waiting_clients_take_turns() -> None:
     run(main, long_s=NEVER_S)
 
 
+def test_a_turn_costs_the_same_however_many_reads_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = 0
+
+    class Result(asyncio.Future[Any]):
+        def done(self) -> bool:
+            nonlocal looks
+            looks += 1
+            return super().done()
+
+    async def main(world: World) -> None:
+        loop = asyncio.get_running_loop()
+        monkeypatch.setattr(loop, "create_future", lambda: Result(loop=loop))
+        clients = [Client() for _ in range(10)]
+        reads = [world.begin(client, "read", lasts=False) for client in clients for _ in range(30)]
+        await asyncio.gather(*reads)
+        assert looks < 20 * len(reads)
+
+    run(main, long_s=NEVER_S)
+
+
 def test_a_client_that_is_behind_gets_no_more_until_it_has_read() -> None:
     async def main(world: World) -> None:
         slow = Client()

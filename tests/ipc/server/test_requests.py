@@ -194,3 +194,18 @@ def test_a_batch_whose_answers_are_many_bytes_runs_no_further() -> None:
         assert len(channel.server.tasks) <= 5, "the others never ran"
 
     run(test, Limits(in_flight=2, output_bytes=250_000))
+
+
+def test_one_request_of_a_connection_starts_in_a_turn() -> None:
+    """Else those of a hundred connections, 64 of each, hold up everybody else for seconds."""
+
+    async def test(channel: FakeChannel) -> None:
+        turns: list[int] = []
+        requests = Requests(channel.server, channel, lambda: turns.append(len(channel.server.tasks)))
+        requests.accept(lambda: [request("wait", number) for number in range(5)], allow_batch=True)
+        for number in range(5):
+            requests.start_pending()
+            assert len(channel.server.tasks) == number + 1
+        assert turns == [1, 2, 3, 4, 5]
+
+    run(test)
