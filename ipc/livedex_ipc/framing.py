@@ -6,6 +6,7 @@ buffer of an unfinished frame is bounded.
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import re
@@ -169,6 +170,8 @@ def parse(body: bytes) -> Any:
     except RecursionError:
         raise ParseError("nested too deep") from None
     except json.JSONDecodeError as error:
+        if body.startswith(codecs.BOM_UTF8):
+            raise ParseError("it begins with a byte order mark: send UTF-8 without one") from None
         raise ParseError(f"not JSON: {error.msg.removesuffix(' at')} at character {error.pos}") from None
 
 

@@ -200,10 +200,11 @@ def test_what_is_neither_a_header_nor_a_line_may_be_as_long_as_headers() -> None
     ("body", "message"),
     [
         (b'{"a": "b', "not JSON: Unterminated string starting at character 6"),
+        (b"\xef\xbb\xbf{}", "it begins with a byte order mark: send UTF-8 without one"),
         (b"[1 2]", "not JSON: Expecting ',' delimiter at character 3"),
     ],
 )
-def test_where_it_is_no_json_is_said_once(body: bytes, message: str) -> None:
+def test_why_it_is_no_json_is_clear(body: bytes, message: str) -> None:
     with pytest.raises(ParseError) as error:
         parse(body)
     assert str(error.value) == message
