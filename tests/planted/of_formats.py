@@ -49,4 +49,11 @@ DEFECTS = (
         (("if part is not None:", "if False:"),),
         "tests/indexing/search/test_manual_options.py::test_a_section_of_a_page",
     ),
+    Defect(
+        "source-map-before-source",
+        "a source map, which has the text of all sources, comes before them",
+        "livedex_indexing/rank/auxiliary.py",
+        (("        return 2", "        return 0"),),
+        "tests/indexing/search/test_derived_files.py::test_a_source_comes_first",
+    ),
 )

@@ -1,5 +1,5 @@
 """Recognises by their path the files that are rarely meant: auxiliary code (tests, examples, vendored and generated
-files), and news of versions.
+files), what a program made of other files, and news of versions.
 
 Invariant: pure; only the folders below the root and the file's own name count, never the content.
 """
@@ -25,6 +25,7 @@ _ENDS: Final = (
     b"test", b"tests", b"Test", b"Tests", b"spec", b"Spec",
     b"_pb2", b"_grpc", b".pb", b"generated", b".min",
 )  # fmt: skip
+_DERIVED: Final = re.compile(rb"\.(?:[cm]?[jt]s|css)\.map$|[.-]min\.(?:css|[cm]?js)$", re.IGNORECASE)
 _NEWS: Final = re.compile(
     rb"(?:^|[_.-])(?:change(?:s|log)?|news|history|release[-_]?notes?|releases|whats[-_]?new)(?:[_.-]|$)", re.IGNORECASE
 )
@@ -43,6 +44,14 @@ _WORDS: Final = frozenset(
         "vendor", "vendored",
     ]
 )  # fmt: skip
+
+
+def auxiliary_degree(folder: bytes, name: bytes, *, is_code: bool) -> int:
+    """Return 1 for code that is auxiliary, 2 for what was made of other files and has all of their text (a source map,
+    minified code), 0 for any other file."""
+    if name.endswith((b".map", b".js", b".css")) and _DERIVED.search(name):
+        return 2
+    return int(is_code and is_auxiliary(folder, name))
 
 
 def is_auxiliary(folder: bytes, name: bytes) -> bool:

@@ -16,7 +16,7 @@ from livedex_indexing.query.filters import OF_CONTENT, files_with_chunks
 from livedex_indexing.query.query_parser import with_words
 from livedex_indexing.query.query_terms import CompiledQuery, match_any, match_any_path
 from livedex_indexing.rank import postings
-from livedex_indexing.rank.auxiliary import is_auxiliary, is_news, wants_auxiliary, wants_news
+from livedex_indexing.rank.auxiliary import auxiliary_degree, is_news, wants_auxiliary, wants_news
 from livedex_indexing.rank.features import FeatureTable, MatchFeatures, extract, scored_terms, written
 from livedex_indexing.rank.fusion import by_reciprocal_rank, by_similarity, towards_best, with_ranks
 from livedex_indexing.rank.name_match import NameMatch, NameMatcher, called_by
@@ -276,10 +276,8 @@ class RankedResults:
                     known = names[name] = self._names.match(name), self._demote_news and is_news(name)
                 (score, title, counts), news = known
                 path = b"/".join((roots[root], folder, name) if folder else (roots[root], name))
-                auxiliary, brevity = False, 0.0
-                if is_code:
-                    auxiliary = self._demote_auxiliary and is_auxiliary(folder, name)
-                    brevity = math.log((1 + _USUAL_NAME) / (1 + len(name)))
+                auxiliary = auxiliary_degree(folder, name, is_code=is_code) if self._demote_auxiliary else 0
+                brevity = math.log((1 + _USUAL_NAME) / (1 + len(name))) if is_code else 0.0
                 called = self._compiled.total * self._called(folder, name) if typed_file else 0.0
                 those.append(
                     Copy(

@@ -29,7 +29,7 @@ divided by T, the Σ idf of the query's words:
     cover    Σ idf of the words that the file's chunks and its name have together; that of all in addition for a file
              that has all of two or three words, some in its path, where no chunk has them all
     brief    bonus of a file of code for a short name, penalty for a long one: a share of all the above
-    auxiliary penalty of a file of code (test, example, vendored …): a share of all the others but `typed` and `called`
+    auxiliary penalty of tests, examples, …: a share of all the others but `called`, and `typed` if `auxiliary` is 1
     news     penalty of a file about the changes of each version: such a share, too
     prose    penalty of a file that is no code, where code answers: such a share, too
 """
@@ -96,10 +96,9 @@ FIRST: Final = 10
 class Copy(NamedTuple):
     """One file with a content of ``chunks`` chunks. ``name``, ``title`` and ``path_score`` are parts of its score.
     ``counts`` has for each scored word its weight in the name: 1, less for a variant; it is empty where no word
-    matches. ``auxiliary``: the file is less likely meant than the code that it belongs to. ``brevity``: log of the
-    factor by which its name is shorter than usual, 0 where that says nothing. ``called``: up to Σ idf where the file
-    has the name that was typed. ``news``: it is about the changes of each version. ``prose``: it is no code.
-    ``above``: whether each scored word is in the names of the folders; empty where none is."""
+    matches. ``auxiliary``: see `auxiliary_degree`. ``brevity``: log of the factor by which its name is shorter
+    than usual, 0 where that says nothing. ``called``: up to Σ idf where the file has the name that was typed. ``news``:
+    it is about the changes of each version. ``prose``: it is no code. ``above``: which scored words folders have."""
 
     file_id: int
     path: bytes
@@ -108,7 +107,7 @@ class Copy(NamedTuple):
     path_score: float
     counts: Sequence[float]
     chunks: int
-    auxiliary: bool = False
+    auxiliary: int = 0
     brevity: float = 0.0
     called: float = 0.0
     news: bool = False
@@ -371,7 +370,8 @@ def _ranked(
 ) -> Ranked:
     score, total = sum(sums), scale.total
     brief = scale.brief * copy.brevity * score
-    auxiliary = scale.auxiliary * (score + brief - sums[_TYPED] - sums[_CALLED]) if copy.auxiliary else 0.0
+    kept = sums[_CALLED] + (sums[_TYPED] if copy.auxiliary == 1 else 0.0)
+    auxiliary = scale.auxiliary * (score + brief - kept) if copy.auxiliary else 0.0
     news = scale.news * (score + brief) if copy.news else 0.0
     return Ranked(
         content_id,
@@ -383,7 +383,7 @@ def _ranked(
     )
 
 
-def _place_of_copy(rated: tuple[Copy, tuple[float, ...]]) -> tuple[float, bool, int, bytes]:
+def _place_of_copy(rated: tuple[Copy, tuple[float, ...]]) -> tuple[float, int, int, bytes]:
     copy, of_name = rated
     return -sum(of_name), copy.auxiliary, len(copy.path), copy.path
 

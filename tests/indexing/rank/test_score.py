@@ -201,7 +201,7 @@ def test_the_copy_that_scores_best_represents_a_content_then_the_shortest_path()
 
 def test_a_test_comes_after_what_says_as_much() -> None:
     found = features({1: row(2), 2: row(2), 3: row(1)})
-    copies = {7: [copy(b"a")._replace(auxiliary=True)], 8: [copy(b"b")], 9: [copy(b"c")]}
+    copies = {7: [copy(b"a")._replace(auxiliary=1)], 8: [copy(b"b")], 9: [copy(b"c")]}
     files = rank_files(found, {1: 7, 2: 8, 3: 9}, copies, total=1.0)
     assert [file.copy.path for file in files] == [b"b", b"a", b"c"], "and before what says less"
     assert files[1].parts[list(WEIGHTS).index("auxiliary")] == pytest.approx(WEIGHTS["auxiliary"] * files[0].score)
@@ -216,13 +216,13 @@ def test_a_short_name_is_worth_a_share_of_the_score() -> None:
     assert [file.parts[list(WEIGHTS).index("brief")] for file in files] == pytest.approx(
         [WEIGHTS["brief"] * share * files[1].score for share in (1, 0, -1)]
     )
-    test = copy(b"t")._replace(brevity=1.0, auxiliary=True)
+    test = copy(b"t")._replace(brevity=1.0, auxiliary=1)
     (damped,) = rank_files(features({1: row(2)}), {1: 7}, {7: [test]}, total=1.0)
     assert damped.score == pytest.approx(files[0].score * (1 + WEIGHTS["auxiliary"])), "of all the others"
 
 
 def test_of_two_copies_the_one_that_is_no_test_represents_both() -> None:
-    copies = [copy(b"a")._replace(auxiliary=True), copy(b"bb")]
+    copies = [copy(b"a")._replace(auxiliary=1), copy(b"bb")]
     (file,) = rank_files(features({1: row(1)}), {1: 7}, {7: copies}, total=1.0)
     assert file.copy.path == b"bb"
 
