@@ -5,9 +5,17 @@ from __future__ import annotations
 from planted.defect import Defect
 
 MESSAGES = "tests/indexing/search/test_names_in_messages.py::test_what_a_message_or_a_line_is_about_comes_first"
+CHANGED = "tests/indexing/search/test_names_in_messages.py::test_a_pasted_line_with_a_change_finds_the_line"
 NEAR = "tests/indexing/search/test_near_names.py::test_a_name_that_is_nowhere_finds_the_nearest"
 
 DEFECTS = (
+    Defect(
+        "pasted-line-with-a-change",
+        "a pasted line of which one name is another now finds the definition of what it calls",
+        "livedex_indexing/rank/piece_places.py",
+        ((" or _having_line(texts, text, rows)", ""),),
+        CHANGED,
+    ),
     Defect(
         "name-with-a-wrong-part",
         "`read_file_limit` finds nothing of `read_load_limit`, since no name has all of its parts",
@@ -47,7 +55,10 @@ DEFECTS = (
         "texts-before-what-a-message-is-about",
         "`TypeError: run_task() got an unexpected …` finds a text that quotes such a message about another name",
         "livedex_indexing/rank/name_places.py",
-        (("is_about = bool(names)", "is_about = False"), ("if has_plain_name(text) else ()", "")),
+        (
+            ("is_about = is_message(text) and not values if", "is_about = False if"),
+            ("if has_plain_name(text) else ()", ""),
+        ),
         MESSAGES,
     ),
     Defect(

@@ -72,6 +72,7 @@ _BEGINS_AS_FAULT: Final = re.compile(
     r"\S+\s(?:cannot be|redeclared|undeclared|undefined)\b",
     re.IGNORECASE,
 )
+_IN_WORDS: Final = re.compile(r"(?<!\S)[a-z]+ [a-z]+ [a-z]+(?!\S)")
 _SHAPED: Final = re.compile(r"(?<![\w-])(?=\w*(?:[^\W_]_[^\W_]|[a-z0-9][A-Z]))[^\W\d]\w+(?![\w-])")
 _FAULT_NAME: Final = re.compile(r"(?:Error|Exception|Warning)\Z")
 _VALUES: Final = frozenset({"false", "nil", "none", "null", "self", "this", "true"})
@@ -87,7 +88,7 @@ def names_in_message(text: str) -> tuple[TypedName, ...]:
     if len(text) > _CHARACTERS or len(text.split()) == 1:
         return ()
     found = _IN_FILE.findall(text) or list(_quoted(text)) or list(_declared(text.strip()))
-    if _says_fault(text) or _BEGINS_AS_FAULT.match(text):
+    if _is_fault(text):
         shaped = sorted(_SHAPED.findall(text), key=lambda name: _FAULT_NAME.search(name) is not None)
         found += shaped if found else [*(a or b for a, b in _NOT_QUOTED.findall(text)), *shaped]
     names = [typed_name(name) for name in dict.fromkeys(found) if name.lower() not in _NO_NAMES]
@@ -100,6 +101,15 @@ def is_doubtful(text: str) -> bool:
         return False
     first = next(_quoted(text), "")
     return _is_plain(first) if first else not any(_declared(text.strip()))
+
+
+def is_message(text: str) -> bool:
+    """Whether a text says something of a name in words, as messages do: it is no line of code that has it."""
+    return _is_fault(text) or (_IN_WORDS.search(text) is not None and not any(_declared(text.strip())))
+
+
+def _is_fault(text: str) -> bool:
+    return _says_fault(text) or _BEGINS_AS_FAULT.match(text) is not None
 
 
 def has_plain_name(text: str) -> bool:

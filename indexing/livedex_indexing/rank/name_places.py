@@ -10,7 +10,7 @@ from typing import Final
 
 from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.inner_text import texts_inside
-from livedex_indexing.query.message_names import has_plain_name, is_doubtful, names_in_message
+from livedex_indexing.query.message_names import has_plain_name, is_doubtful, is_message, names_in_message
 from livedex_indexing.query.pasted_pieces import may_have_other_parts
 from livedex_indexing.query.query_terms import STOP_WORDS, QueryTerm, begins_too_much
 from livedex_indexing.query.typed_name import (
@@ -54,7 +54,7 @@ from livedex_indexing.rank.likely_names import having, likely_first, shortest_wi
 from livedex_indexing.rank.line_places import LinePlaces
 from livedex_indexing.rank.near_names import find_near
 from livedex_indexing.rank.outline_probe import OutlineProbe
-from livedex_indexing.rank.piece_places import ROWS_READ, chunks_with_row, having_pieces
+from livedex_indexing.rank.piece_places import ROWS_READ, chunks_with_row, having_parts
 from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
 from livedex_indexing.rank.whole_query import chunks_with_neighbours, has_message
 from livedex_indexing.store.database import id_list
@@ -224,9 +224,10 @@ class NamePlaces:
         if not rated and DEFINED in named.values() and (has_offset(text) or self._files):
             return named
         headed = chunks_with_named(self._reader, self._texts, text, rows)
-        is_about = bool(names) and not values and bool(named)  # what it says is said of many names
-        if not rated and not headed and not is_about:
-            rated = {i: VERBATIM * share for i, share in having_pieces(self._texts, text, rows).items()}
+        # What a message says is said of many names, and what is asked for may be known.
+        is_about = is_message(text) and not values if named and names else DEFINED in named.values()
+        if not (rated or headed or is_about):
+            rated = {i: VERBATIM * share for i, share in having_parts(self._texts, text, rows).items()}
         rated |= dict.fromkeys(headed, IN_A_ROW)
         if label and not rated:
             named = {chunk_id: AS_LABEL * value for chunk_id, value in named.items()}

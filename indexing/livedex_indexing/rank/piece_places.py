@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from livedex_indexing.query.filters import ResolvedFilters
-from livedex_indexing.query.pasted_pieces import lines_of, share_of, windows
+from livedex_indexing.query.pasted_pieces import lines_of, may_have_other_parts, share_of, windows
+from livedex_indexing.query.similar_line import likeness_of_line
 from livedex_indexing.query.typed_name import line_inside, may_be_pasted
 from livedex_indexing.rank.features import MatchFeatures
 from livedex_indexing.rank.postings import RowCounts, Texts, other_chunks, phrase
@@ -19,6 +20,7 @@ from livedex_indexing.store.read_pool import Reader
 ROWS_READ: Final = 100_000  # rows of a pasted text's words that FTS5 reads for a phrase: 15 ms
 _LOOKED_UP: Final = 8  # rows of words of the text, the rarest; 4: messages in reports -.01 to -.03
 _LINES_READ: Final = 6  # chunks that may have a line of it
+_SENTENCE: Final = 5  # words without a sign that may be a line; 3: the words of names -.03
 _READ: Final = 24  # … or the most of it: those with most of its neighbours; 12: pieces of diffs of Linux -.03
 
 
@@ -36,7 +38,13 @@ def chunks_with_row(reader: Reader, resolved: ResolvedFilters, counted: RowCount
     return other_chunks(reader, f"body : ({' OR '.join(matches)})", 0, resolved, limit) if matches else []
 
 
-def having_pieces(texts: Texts, text: str, rows: Mapping[int, MatchFeatures]) -> dict[int, float]:
+def having_parts(texts: Texts, text: str, rows: Mapping[int, MatchFeatures]) -> dict[int, float]:
+    """Return how much the chunks have of a pasted text which none has as a whole, between 0 and 1: of its pieces, else
+    of its words in one line."""
+    return _having_pieces(texts, text, rows) or _having_line(texts, text, rows)
+
+
+def _having_pieces(texts: Texts, text: str, rows: Mapping[int, MatchFeatures]) -> dict[int, float]:
     """Return how much of a text the chunks have that have most of its neighbours, between 0 and 1: of one line all,
     where a whole line of theirs is inside it."""
     share, has_line = share_of(text), line_inside(text)
@@ -48,4 +56,17 @@ def having_pieces(texts: Texts, text: str, rows: Mapping[int, MatchFeatures]) ->
     found = {} if share is None else {chunk_id: share(read[chunk_id]) for chunk_id in sorted(read)}
     if "\n" not in text.strip():
         found |= {chunk_id: 1.0 for chunk_id in sorted(read) if has_line(read[chunk_id])}
+    return {chunk_id: value for chunk_id, value in found.items() if value}
+
+
+def _having_line(texts: Texts, text: str, rows: Mapping[int, MatchFeatures]) -> dict[int, float]:
+    """Return how much of a line, pasted or of some words, the chunks have in one of theirs that have most of its
+    neighbours, between 0 and 1."""
+    may_be_line = may_be_pasted(text) or may_have_other_parts(text) or len(text.split()) >= _SENTENCE
+    likeness = likeness_of_line(text) if may_be_line else None
+    likely = [] if likeness is None else chunks_with_neighbours(rows)[:_READ]
+    if likeness is None or not likely:
+        return {}
+    read = texts(likely)
+    found = {chunk_id: likeness(read[chunk_id]) for chunk_id in sorted(read)}
     return {chunk_id: value for chunk_id, value in found.items() if value}

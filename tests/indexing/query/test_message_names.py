@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_indexing.query.message_names import is_doubtful, names_in_message
+from livedex_indexing.query.message_names import has_plain_name, is_doubtful, is_message, names_in_message
 
 
 @pytest.mark.parametrize(
@@ -76,3 +76,28 @@ def test_texts_without_such_a_name(text: str) -> None:
 )
 def test_a_plain_word_may_be_a_value(text: str, doubtful: bool) -> None:
     assert is_doubtful(text) is doubtful
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("error: no such format 'width'", True),
+        ("error: no such attribute 'width'", False),
+        ("TypeError: max_width() missing an argument: 'y'", False),
+    ],
+)
+def test_a_plain_word_is_a_name_where_a_message_calls_it_one(text: str, plain: bool) -> None:
+    assert has_plain_name(text) is plain
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("TypeError: max_width() missing an argument", True),
+        ("'maxWidth' is assigned a value but never used", True),
+        ("steps = walk_tree(tree, 'maxWidth')", False),
+        ("walk_tree(tree)\nmaxWidth = tree.width", False),
+    ],
+)
+def test_a_line_of_code_is_no_message(text: str, message: bool) -> None:
+    assert is_message(text) is message

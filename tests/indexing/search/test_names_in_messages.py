@@ -77,6 +77,22 @@ def test_what_a_message_or_a_line_is_about_comes_first(app: Indexed, query: str,
     assert app.search(query)[0]["relative_path"] == path
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "found = roamer(forest, deep_water, 12)",
+        "found = wanderer(forest, deep_water, 13)",
+        "found = wanderer(forest, deep_wtaer, 12)",
+        "found = wanderer(forest, 12)",
+        "found = wanderer[forest, deep_water, 12]",
+    ],
+)
+def test_a_pasted_line_with_a_change_finds_the_line(app: Indexed, line: str) -> None:
+    app.write("root/changed.py", f"{FILLER}    found = wanderer(forest, deep_water, 12)\n{FILLER}")
+    assert app.search(line)[0]["relative_path"] == "changed.py"
+    app.remove("root/changed.py")
+
+
 def test_the_definition_of_a_phrase_is_the_hit_in_a_file_with_the_words(app: Indexed) -> None:
     hit = app.search('error: Name "wanderer" is not defined')[0]
     assert (hit["relative_path"], "def wanderer" in hit["snippet"]) == ("walks.py", True)
