@@ -44,6 +44,12 @@ _PRINTED: Final = tuple(
         rf"#\d+ \[internal function\]: ({_NAME}(?:(?:\\|->|::){_NAME})*)\(.*\)",
         # ERROR: modpost: "name" [drivers/x.ko] undefined!
         rf".*\bmodpost: \"({_NAME})\" \[\S+\.ko\] undefined!?",
+        # --- FAIL: TestName/case (0.01s)    === RUN   TestName    [  FAILED  ] Suite.Name (3 ms)
+        rf"(?:--- (?:FAIL|PASS|SKIP): |=== (?:CONT|PAUSE|RUN) +|\[ +(?:FAILED|OK|RUN) +\] )({_DOTTED})(?:[/,]\S*)?"
+        r"(?: \(.*\))?",
+        # test a::b::name ... FAILED    FAIL: test_name (a.b.Case)    FAIL: test_name (a.b.Case.test_name)
+        rf"test ({_COLONS}) \.\.\. \w+",
+        rf"(?:ERROR|FAIL): ({_NAME}) \({_DOTTED}\)",
         # foo.c:(.text+0x1a): undefined reference to `name'
         rf".*\(\.text[\w.]*\+0x[0-9a-f]+\): undefined reference to [`'\"‘]({_NAME}(?:::{_NAME})*)\b.*",
     )

@@ -32,6 +32,11 @@ from livedex_indexing.query.printed_name import PrintedName, printed_name
         ("<bound method Foo.run of <a.Foo object at 0x7f2a1c3d4e50>>", "Foo.run"),
         ("#4 [internal function]: Foo\\Bar->run(Array)", "Foo\\Bar->run"),
         ('ERROR: modpost: "run_task" [drivers/foo/foo.ko] undefined!', "run_task"),
+        ("    --- FAIL: TestRun/empty (0.01s)", "TestRun"),
+        ("=== RUN   TestRun", "TestRun"),
+        ("[  FAILED  ] FooTest.Run (3 ms)", "FooTest.Run"),
+        ("test tests::run_task ... FAILED", "tests::run_task"),
+        ("FAIL: test_run (tests.foo.FooTest.test_run)", "test_run"),
         ("foo.c:(.text+0x1a): undefined reference to `run_task'", "run_task"),
     ],
 )
