@@ -6,6 +6,7 @@ from planted.defect import Defect
 
 SIGNS = "tests/indexing/search/test_signs_of_a_word.py"
 PIECES = "tests/indexing/search/test_pasted_pieces.py"
+FORMS = "tests/indexing/search/test_inflected_words.py"
 
 DEFECTS = (
     Defect(
@@ -194,5 +195,54 @@ DEFECTS = (
         "livedex_indexing/search/pasted_line.py",
         (("request = _without_ellipsis(reader, request, places)", "pass"),),
         "tests/indexing/search/test_pasted_pieces.py::test_a_line_that_was_cut_short_is_found",
+    ),
+    Defect(
+        "forms-of-english-alone",
+        "a word in another form (`Haus`, `archivo`) finds nothing but in English",
+        "livedex_indexing/query/inflections.py",
+        (("for language in _present(reader, counts):", "for language in ():"),),
+        f"{FORMS}::test_another_form_is_found",
+    ),
+    Defect(
+        "forms-of-an-english-word",
+        "a word of English texts finds Italian ones that have a word with the same stem",
+        "livedex_indexing/query/inflections.py",
+        (("if not _is_usual(reader, language, plain, own):", "if False:"),),
+        f"{FORMS}::test_a_word_of_english_texts_has_no_forms",
+    ),
+    Defect(
+        "form-as-typed",
+        "another form of a word counts as much as the typed one",
+        "livedex_indexing/rank/features.py",
+        (("f'\"{term.tokens[0]}\"', among", "term.match, among"),),
+        f"{FORMS}::test_the_typed_form_comes_first",
+    ),
+    Defect(
+        "form-not-highlighted",
+        "another form of a word is not highlighted",
+        "livedex_indexing/query/highlight.py",
+        (("self._single.update(stem for term in terms for _, stem in term.forms)", "pass"),),
+        f"{FORMS}::test_a_form_is_highlighted",
+    ),
+    Defect(
+        "forms-shift-words",
+        "behind a word with several forms, another word's places are taken for its own",
+        "livedex_indexing/rank/features.py",
+        (("if any(term.forms for term in terms):", "if False:"),),
+        "tests/indexing/rank/test_features.py::test_forms_of_a_word_are_counted_together",
+    ),
+    Defect(
+        "two-words-not-one",
+        "`moment aufnahme` does not find `Momentaufnahme`",
+        "livedex_indexing/query/one_word.py",
+        (("    for pair, joined in _written_as_one(reader, pairs).items():", "    for pair, joined in ():"),),
+        f"{FORMS}::test_words_that_texts_write_as_one",
+    ),
+    Defect(
+        "two-words-always-one",
+        "two words that a text has in a row find texts that write them as one, too",
+        "livedex_indexing/query/one_word.py",
+        ((" and not _are_in_a_row(reader, pair)", ""),),
+        f"{FORMS}::test_words_that_a_text_has_in_a_row_are_not_joined",
     ),
 )

@@ -90,6 +90,7 @@ class Highlighter:
         self._finders = [finder(term.unsegmented, prefix=term.prefix) for term in every if term.unsegmented]
         terms = [term for term in every if not term.unsegmented]
         self._single = {term.stems[0] for term in terms if len(term.stems) == 1 and not term.prefix}
+        self._single.update(stem for term in terms for _, stem in term.forms)
         self._prefixes = tuple(term.stems[0] for term in terms if len(term.stems) == 1 and term.prefix)
         self._rows = [term for term in terms if len(term.stems) > 1]
         self._begin = {beginning_of(stem) for stem in self._single.union(self._prefixes)}

@@ -15,6 +15,9 @@ from typing import Final, NamedTuple
 
 from livedex_indexing.model import Query
 from livedex_indexing.query.index_names import Names, NoNames
+from livedex_indexing.query.inflections import with_forms
+from livedex_indexing.query.one_word import terms_as_one
+from livedex_indexing.query.path_terms import as_path
 from livedex_indexing.query.query_parser import is_phrase, is_prefix
 from livedex_indexing.query.query_terms import CompiledQuery, Phrase, QueryTerm, begins_too_much
 from livedex_indexing.query.spell_repair import Repair, Written
@@ -23,7 +26,6 @@ from livedex_indexing.query.term_selection import MAX_WORDS, in_index, select_te
 from livedex_indexing.query.typed_name import is_starred, joined_names, name_of, without_prefix
 from livedex_indexing.query.word_counts import PathCounts, Uncounted, WordCounts, idf_of
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.text.path_words import path_text
 from livedex_indexing.text.terms import compounds, in_other_conventions, is_letter, is_serial, parts_of
 from livedex_indexing.text.unsegmented import RUN, folded, pieces_of, query_bigrams
 
@@ -61,7 +63,10 @@ def compile_query(
     index = _Index(reader, counts, names)
     repair = Repair(reader, counts, lambda word: _whole(index, word), fresh=fresh)
     alone = len(words) + len(unfinished) == 1
-    per_word = [_repeatedly(_terms_of(index, word, repair, alone=alone), times[word]) for word in words]
+    joined = terms_as_one(reader, words, lambda word: _inflected(index, word), repair.others)
+    per_word = [
+        _repeatedly(joined.get(word) or _terms_of(index, word, repair, alone=alone), times[word]) for word in words
+    ]
     per_word += [_unfinished(index, word, repair) for word in unfinished]
     phrases = _phrases(index, query.phrases)
     excluded, excluded_phrases = _excluded(query)
@@ -136,7 +141,7 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
     other parts match many similar names: else in other conventions, or with its words corrected, or as the names that
     it joins (``self.ext4_link``), or as those with all its parts. A word with other signs (``call(x)``) is no name.
     """
-    whole = _whole(index, word)
+    whole = _inflected(index, word)
     if whole is None:
         return []
     if whole.unsegmented:
@@ -174,7 +179,7 @@ def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[
     if alone and not (indexed or joined) and (meant := _misspelt_member(index, word, repair)):
         return meant
     tokens = [
-        [(text, term) for text in (piece, *parts) if (term := _whole(index, text)) is not None]
+        [(text, term) for text in (piece, *parts) if (term := _inflected(index, text)) is not None]
         for piece, parts in pieces
     ]
     if joined:  # then no part of the word is a mistake
@@ -357,22 +362,16 @@ def _whole(index: _Index, word: str) -> QueryTerm | None:
         return None
     stems = tuple(token for _, _, token in index.reader.stems(encoded))
     match = f'"{" ".join(tokens)}"{" *" if prefix else ""}'
-    paths, name = ("", frozenset[str]()) if unsegmented else _as_path(index, word, match)
+    paths, name = ("", frozenset[str]()) if unsegmented else as_path(index.reader, word, match)
     rows, files = index.counts.of(index.reader, match, stems, prefix, paths or match)
     idf = index.counts.idf(index.reader, rows, files)
     return QueryTerm(match, tokens, stems, prefix, rows, files, idf, unsegmented, paths, name)
 
 
-def _as_path(index: _Index, word: str, match: str) -> tuple[str, frozenset[str]]:
-    """Return the expression that finds the files at a path, and the stems of its last part. No phrase reaches from the
-    folder, which is a column of its own, into the name."""
-    folder, _, name = (part.encode("utf-8", "replace") for part in word.rpartition("/"))
-    above = " ".join([token for _, _, token in index.reader.words(folder)])
-    stems = frozenset(stem for _, _, stem in index.reader.stems(path_text(name).encode()))
-    if not above or not stems:
-        return "", frozenset()
-    last = match[1:].removeprefix(above).lstrip()  # with the star of a prefix
-    return f'({match} OR (folder : "{above}" AND name : "{last}))', stems
+def _inflected(index: _Index, word: str) -> QueryTerm | None:
+    """Return the tokens of a word as one term, with its other forms."""
+    whole = _whole(index, word)
+    return whole if whole is None else with_forms(index.reader, index.counts, whole, word)
 
 
 def _runs(index: _Index, whole: QueryTerm, repair: Repair, *, alone: bool) -> list[QueryTerm]:

@@ -33,7 +33,8 @@ class QueryTerm(NamedTuple):
     paths. ``idf`` is BM25's, of ``rows`` among all chunks. ``unsegmented`` is the typed text if it contains a script
     without blanks between words, else empty: the tokens are then pairs of characters, and highlighting works by
     characters. For a possible path (``net/tun.c``) ``paths`` finds the files at that path, and ``name`` has the stems
-    of its last part. ``in_symbols``: only a definition of it matches.
+    of its last part. ``in_symbols``: only a definition of it matches. ``forms`` are other forms of a word, which
+    ``match`` finds as well: (word, stem) of each.
     """
 
     match: str
@@ -47,6 +48,7 @@ class QueryTerm(NamedTuple):
     paths: str = ""
     name: frozenset[str] = frozenset()
     in_symbols: bool = False
+    forms: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_stop_word(self) -> bool:

@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from livedex_indexing.store.database import id_list, varints
 from livedex_indexing.store.read_pool import Reader
@@ -40,6 +40,13 @@ _LENGTHS = """SELECT language, count(*), sum(end_byte - start_byte) FROM chunks
 _TOTALS = "SELECT block FROM postings_data WHERE id = 1"  # FTS5's own: the number of rows, then of words
 _PATH_TOTALS = "SELECT block FROM paths_data WHERE id = 1"
 _COMMON_IN_NAMES: Final = 0.5  # share of all paths
+
+
+class Form(NamedTuple):
+    """Another form of a word: as texts have it, in lower case without diacritics, and its stem in the index."""
+
+    word: str
+    stem: str
 
 
 @dataclass
@@ -99,6 +106,8 @@ class WordCounts:
         self._lengths: dict[int | None, float] | None = None if former is None else former._lengths
         self._counted_at: int = 0 if former is None else former._counted_at  # all chunks at the time of these counts
         self.meanings: Meanings = Meanings() if former is None else former.meanings
+        self.forms: dict[str, tuple[Form, ...]] = {}  # of typed words
+        self.languages: tuple[str, ...] | None = None  # besides English, of texts
 
     def all_chunks(self, reader: Reader) -> int:
         """Return the number of chunks in the index."""

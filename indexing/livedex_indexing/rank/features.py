@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, pairwise, starmap
 from typing import Any, Final, NamedTuple
 
 import apsw
@@ -142,7 +142,7 @@ def written(reader: Reader, terms: Sequence[QueryTerm], contents: Collection[int
     looked up: the table has no compounds, and for very common terms it says nothing."""
     among = id_list(contents)
     return [
-        frozenset(row for (row,) in reader.rows(AS_WRITTEN, (term.match, among)))
+        frozenset(row for (row,) in reader.rows(AS_WRITTEN, (f'"{term.tokens[0]}"', among)))
         if len(term.tokens) == 1
         and not (term.prefix or term.unsegmented or term.in_symbols)
         and term.rows <= WRITTEN_ROWS
@@ -162,9 +162,9 @@ def _extract_all(reader: Reader, wanted: _Wanted, ids: set[int], extractor: _Ext
             reader.rows(_LED, (match, id_list(ids)))  # no other row contains a query word
             return
         if not any(term.prefix for term in wanted.phrases):  # FTS5 would gather it for each of the two statements
-            extractor.skip(len(rare))
+            extractor.skip(rare)
             reader.rows(_LED, (f"({match_any(rare)}) AND ({match})", id_list(ids)))
-            extractor.skip(0)
+            extractor.skip([])
             ids = ids - extractor.found.keys()
             places = spans(ids, wanted.phrases, last)
     if ids and not _extract_apart(reader, wanted, ids, extractor, last, places.cost_us):
@@ -236,15 +236,24 @@ class _Extractor:
         self._scored = list(zip(wanted.terms, wanted.idfs, strict=True))
         self._taken: Sequence[int] | None = None
         self._apart: dict[int, tuple[list[_Locations], dict[int, int]]] = {}
-        self.skip(0)
+        self.skip([])
 
-    def skip(self, named: int) -> None:
-        """Ignore the first ``named`` phrases of the expression: they are repeated there."""
-        self._numbers = range(named, named + len(self._wanted.phrases))
+    def skip(self, named: Sequence[QueryTerm]) -> None:
+        """Ignore those terms, with which the expression begins: they are repeated there."""
+        self._expect(self._wanted.phrases, sum(1 + len(term.forms) for term in named))
 
     def take(self, phrases: Sequence[int]) -> None:
         """Only keep the places of these phrases, which are the whole expression, until `put_together`."""
-        self._taken, self._numbers = phrases, range(len(phrases))
+        self._taken = phrases
+        self._expect([self._wanted.phrases[number] for number in phrases], 0)
+
+    def _expect(self, terms: Sequence[QueryTerm], first: int) -> None:
+        """Expect the terms from the phrase ``first`` of the expression on: FTS5 numbers each form of a word."""
+        self._numbers = range(first, first + len(terms))
+        self._forms: Sequence[Sequence[int]] = ()
+        if any(term.forms for term in terms):
+            ends = list(accumulate((1 + len(term.forms) for term in terms), initial=first))
+            self._forms = list(starmap(range, pairwise(ends)))
 
     def put_together(self) -> None:
         """Note the features of all rows whose places were taken apart."""
@@ -255,7 +264,10 @@ class _Extractor:
         if not self.chunks:
             self.chunks = row.row_count
             self.usual = max(1.0, row.column_total_size(-1) / max(1, self.chunks))
-        places = list(map(row.phrase_locations, self._numbers))
+        if self._forms:
+            places = [_together(list(map(row.phrase_locations, numbers))) for numbers in self._forms]
+        else:
+            places = list(map(row.phrase_locations, self._numbers))
         if self._taken is None:
             self._note(row.rowid, places, row.column_size)
             return
@@ -336,6 +348,11 @@ def _window(places: Sequence[Sequence[int]]) -> int:
         if seen == len(places):
             best = min(best, at - min(last) + 1)
     return best
+
+
+def _together(forms: Sequence[_Locations]) -> _Locations:
+    """Return the places of all forms of a word."""
+    return forms[0] if len(forms) == 1 else [sorted(chain(*columns)) for columns in zip(*forms, strict=True)]
 
 
 def _near(left: Sequence[int], right: Sequence[int], length: int) -> int:

@@ -90,7 +90,7 @@ class NameMatcher:
                     matched.add(single)
             elif _matches_name(term := self._named[place], stems, own.keys()):
                 weights[place] = _AT_PATH if term.name else 1.0
-                matched.update(term.stems)
+                matched.update(term.stems, (stem for _, stem in term.forms))
         covered = 0.0
         for stem, word in own.items():
             variants = () if stem in matched else self._variants_of(word)
@@ -113,7 +113,7 @@ class NameMatcher:
         if folder.isascii() and not _contains_any(folder.lower(), self._begin):
             return ()
         stems = self._words_of(folder).keys()
-        found = [stems >= set(self._named[place].stems) for place in self._scored]
+        found = [_has(self._named[place], stems) for place in self._scored]
         return found if any(found) else ()
 
     def _variants_of(self, word: str) -> Sequence[int]:
@@ -190,12 +190,18 @@ def _matches_name(term: QueryTerm, stems: AbstractSet[str], own: AbstractSet[str
         return own <= term.name <= stems
     if term.prefix:
         return any(stem.startswith(term.stems[-1]) for stem in stems) and stems >= set(term.stems[:-1])
-    return stems >= set(term.stems)
+    return _has(term, stems)
+
+
+def _has(term: QueryTerm, stems: AbstractSet[str]) -> bool:
+    """Whether all words of a term are there, or another form of its only one."""
+    return stems >= set(term.stems) or any(stem in stems for _, stem in term.forms)
 
 
 def _single_stem(term: QueryTerm) -> str | None:
-    """Return the stem of a term that matches the names with this stem; None for a prefix, a path and several words."""
-    return None if term.name or term.prefix or len(term.stems) != 1 else term.stems[0]
+    """Return the stem of a term that matches the names with this stem; None for a prefix, a path and several words, or
+    forms of one."""
+    return None if term.name or term.prefix or term.forms or len(term.stems) != 1 else term.stems[0]
 
 
 def _has_variants(term: QueryTerm) -> bool:
@@ -223,7 +229,7 @@ def _is_inside(word: str, term: QueryTerm) -> bool:
 def _beginnings(terms: Iterable[QueryTerm]) -> Collection[bytes]:
     """Return beginnings that select the names which may match a term, many times faster than the tokenizer decides it:
     a stem keeps the beginning of its word, a short stem all but the last letter."""
-    stems = {term.stems[-1].encode() for term in terms}
+    stems = {stem.encode() for term in terms for stem in (term.stems[-1], *(stem for _, stem in term.forms))}
     return {stem[: max(1, min(_SHORTEST, len(stem) - 1))] for stem in stems}
 
 

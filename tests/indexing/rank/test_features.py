@@ -59,6 +59,21 @@ def test_beginnings_are_read_right_apart_from_whole_words(index: Indexed, monkey
     assert len(found[0].rows) == 4
 
 
+@pytest.mark.parametrize("led_us", [0.0, 1e9], ids=["led by a rare word", "in spans"])
+def test_forms_of_a_word_are_counted_together(index: Indexed, monkeypatch: pytest.MonkeyPatch, led_us: float) -> None:
+    monkeypatch.setattr("livedex_indexing.rank.features.LED_WORD_US", led_us)
+    monkeypatch.setattr("livedex_indexing.rank.features._RARE_ROWS", 2)
+    index.write("root/a.md", "Ein Haus und Häuser wird es geben, nicht eine Tür oder alte Türen am Haus.\n")
+    for number in range(3):
+        index.write(f"root/{number}.md", f"Nur {number} Türen und nicht eine Leiter wird oder soll bleiben.\n")
+    with index.pool.connection() as reader:
+        query = compiled(reader, "hauses tür leiter")
+        assert [len(term.forms) > 0 for term in query.terms] == [True, True, False]
+        found = extract(reader, query, range(1, 5)).rows
+    assert list(found[1].counts[:3]) == [3, 2, 0]
+    assert all(list(found[row].counts[:3]) == [0, 1, 1] for row in (2, 3, 4))
+
+
 @pytest.mark.parametrize(
     ("text", "window"),
     [
