@@ -24,7 +24,7 @@ from livedex_indexing.store.read_pool import Reader
 WORDS: Final = 24  # words to look for in a row: the rarest
 NEAR_WORDS: Final = 8
 OPENING: Final = 8  # words at the beginning of a row's text: a heading, a definition's first line
-_RARE_ROWS: Final = 5_000  # rows that the rare words have together
+RARE_ROWS: Final = 5_000  # rows that the rare words have together
 AGAIN_US: Final = 10.0  # to look at a row in one more statement
 LED_WORD_US: Final = 0.05  # cost of each word in a row that a rare word leads to
 _WINDOW_WORDS: Final = 3  # words of a query, at least: two are neighbours or near
@@ -196,7 +196,7 @@ def _rarest(terms: Sequence[QueryTerm]) -> list[QueryTerm]:
     """Return the terms with few rows together, at least one: most rows to examine contain one of them."""
     ordered = sorted(terms, key=lambda term: (term.rows, term.match))
     brought = list(accumulate(term.rows for term in ordered))
-    return ordered[: max(1, bisect_right(brought, _RARE_ROWS))]
+    return ordered[: max(1, bisect_right(brought, RARE_ROWS))]
 
 
 def _wanted(compiled: CompiledQuery) -> _Wanted:

@@ -62,7 +62,7 @@ def test_beginnings_are_read_right_apart_from_whole_words(index: Indexed, monkey
 @pytest.mark.parametrize("led_us", [0.0, 1e9], ids=["led by a rare word", "in spans"])
 def test_forms_of_a_word_are_counted_together(index: Indexed, monkeypatch: pytest.MonkeyPatch, led_us: float) -> None:
     monkeypatch.setattr("livedex_indexing.rank.features.LED_WORD_US", led_us)
-    monkeypatch.setattr("livedex_indexing.rank.features._RARE_ROWS", 2)
+    monkeypatch.setattr("livedex_indexing.rank.features.RARE_ROWS", 2)
     index.write("root/a.md", "Ein Haus und Häuser wird es geben, nicht eine Tür oder alte Türen am Haus.\n")
     for number in range(3):
         index.write(f"root/{number}.md", f"Nur {number} Türen und nicht eine Leiter wird oder soll bleiben.\n")
