@@ -61,6 +61,29 @@ def test_enter_opens_no_hit_of_an_earlier_query(tabs: Tabs, web: WebProcess, cli
     assert page.evaluate("history.length") == visited
 
 
+def test_enter_opens_no_hit_of_a_later_query(tabs: Tabs, web: WebProcess, client: Client, tree: Tree) -> None:
+    tree.write_all(FILES)
+    add_root(client, tree)
+    page = tabs.open(web.url)
+    typed(page, "lease")
+    waiting: list[Route] = []
+
+    def keep(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/api/search", keep, times=1)
+    page.keyboard.press("Enter")
+    until(page, lambda: waiting, "the search of Enter")
+    typed(page, "renew")
+    visited = page.evaluate("history.length")
+    with page.expect_response("**/api/search") as answer:
+        waiting[0].continue_()
+    answer.value.finished()
+    page.evaluate("fetch(location.pathname).then(page => page.text())")  # by then the answer was read
+    assert page.evaluate("history.length") == visited
+    assert page.locator("#file").is_hidden()
+
+
 def test_a_list_is_followed_after_enter_that_found_nothing(
     tabs: Tabs, web: WebProcess, client: Client, tree: Tree
 ) -> None:

@@ -146,12 +146,15 @@ export class SearchView {
     return { query, mode, ...(mode === 'auto' ? { typing: true } : {}) }
   }
 
-  // Search now; once nothing is typed for a moment, follow what was found. So it is after a fault: it may pass.
+  // Search now; once nothing is typed for a moment, follow what was found. So it is after a fault: it may pass. Return
+  // whether no other search was sent meanwhile.
   async #search() {
     this.#stopFollowing()
     const number = ++this.#last
     await this.#list(number, {})
-    if (number === this.#last) this.#timer = setTimeout(() => this.#follow(), PAUSE_MS)
+    const isLast = number === this.#last
+    if (isLast) this.#timer = setTimeout(() => this.#follow(), PAUSE_MS)
+    return isLast
   }
 
   // Show the hits of a search, unless another one was sent meanwhile.
@@ -371,8 +374,8 @@ export class SearchView {
 
   // A search that fails, or is passed by the next one, leaves the hits of another one in the list.
   async #openFirst() {
-    await this.#search()
-    if (this.#shownFor === this.#values().toString()) one('hits').querySelector('.open')?.click()
+    const isLast = await this.#search()
+    if (isLast && this.#shownFor === this.#values().toString()) one('hits').querySelector('.open')?.click()
   }
 }
 
