@@ -114,4 +114,11 @@ DEFECTS = (
         (("rated = {} if name is None else self.of(name)", "rated = {}"),),
         "tests/indexing/search/test_hyphenated_names.py::test_the_definition_comes_first",
     ),
+    Defect(
+        "typed-line-among-few",
+        "a piece of a line is not found where more than sixteen files have its words",
+        "livedex_indexing/search/typed_lines.py",
+        (("_MOST_FILES: Final = 2_048", "_MOST_FILES: Final = 16"),),
+        "tests/indexing/search/test_typed_lines.py::test_a_piece_of_a_line_is_found_among_many_files_with_its_words",
+    ),
 )

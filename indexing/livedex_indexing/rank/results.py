@@ -105,6 +105,7 @@ class RankedResults:
         self._pasted: list[int] = []  # chunks that may have the text as it was typed
         self._line: dict[int, float] = {}  # those with the typed line
         self._has_text = False  # some chunk has the text as it was typed
+        self.not_as_typed: set[int] = set()  # chunks that were rated for a text like it
         self._left: list[int] = []  # candidate chunks that are not examined, best first
         words = [token for term in compiled.any_of for token in term.tokens]
         self._demote_auxiliary = arrangement.demote and not wants_auxiliary(words)
@@ -325,12 +326,13 @@ class RankedResults:
 
     def _as_typed(self, matching: Mapping[int, float], rows: Mapping[int, MatchFeatures]) -> Mapping[int, float]:
         """Add to the ``matching`` chunks with the typed name those with the typed text or line."""
-        typed = self._typed
+        typed, spoken = self._typed, self._compiled.spoken
         if typed is None or self._places is None:
             return {**matching, **self._line}
-        words = self._compiled.spoken, self._scored
-        found = self._places.with_those_of_text(matching, typed.text, rows, words, self._pasted)
-        self._has_text = any(value >= VERBATIM and chunk_id not in matching for chunk_id, value in found.items())
+        found = self._places.with_those_of_text(matching, typed.text, rows, (spoken, self._scored), self._pasted)
+        of_text = {chunk_id: value for chunk_id, value in found.items() if chunk_id not in matching}
+        self.not_as_typed = {chunk_id for chunk_id, value in of_text.items() if value < VERBATIM}
+        self._has_text = len(self.not_as_typed) < len(of_text)
         return {**found, **self._line}
 
     def _contents(self, rows: Iterable[tuple[int, int, int | None]]) -> dict[int, int]:

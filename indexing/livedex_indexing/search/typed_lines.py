@@ -12,16 +12,12 @@ from typing import Final
 from livedex_indexing.lines.expression import BadPattern
 from livedex_indexing.lines.line_pattern import Pattern
 from livedex_indexing.lines.vocabulary import Vocabulary
-from livedex_indexing.query.query_terms import STOP_WORDS
 from livedex_indexing.search.line_answer import LineRun
 from livedex_indexing.search.search_answer import AS_LINES_WARNING, SearchAnswer
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.store.read_pool import DeadlinePassed
-from livedex_indexing.text.terms import is_letter
 
-_FEW_FILES: Final = 16  # files that may be read where words found something
-_MORE_FILES: Final = 2_048  # … for a word with signs, or signs alone: words do not lead to it
-_TELLING: Final = 3  # letters of a word that leads to its files, at least
+_MOST_FILES: Final = 2_048  # files that may be read where words found something
 _FIRST_LINES: Final = 10  # lines that are compared with the chunks that words found
 
 
@@ -44,7 +40,7 @@ def answer_typed_lines(
         return None
     try:
         found = LineRun(run, pattern, replace(run.request.filters_only(), terms=query.terms), vocabulary)
-        if chunks is not None and found.lines.selected > _readable(run, text):
+        if chunks is not None and found.lines.selected > _MOST_FILES:
             return None
         has_lines = False
         for chunk_id in found.lines.first_chunks(_FIRST_LINES):
@@ -59,14 +55,3 @@ def answer_typed_lines(
         return None
     answer = found.answer("exact")
     return answer._replace(warnings=[*answer.warnings, AS_LINES_WARNING])
-
-
-def _readable(run: SearchRun, text: str) -> int:
-    """Return how many files may be read for a text."""
-    tokens = set(run.reader.tokens(text))
-    telling = [token for token in tokens if not (is_letter(token) or _is_short(token) or token in STOP_WORDS)]
-    return _MORE_FILES if len(telling) < (2 if len(text.split()) == 1 else 1) else _FEW_FILES
-
-
-def _is_short(token: str) -> bool:
-    return token.isascii() and len(token) < _TELLING

@@ -109,6 +109,7 @@ class WordSearch:
         self._is_foreign = False  # a backend ranked
         self._lost: str | None = None  # why a backend could not
         self._firsts: list[Placed] = []  # the best places of all, on whatever page
+        self._not_as_typed: Collection[int | None] = ()  # chunks with a text like the typed one
         self.may_miss_typed = False  # lines may have the text as typed, and none of the best places
         self._reached = 0  # places of the page that were processed
         self._facets: Facets | None = None
@@ -172,12 +173,12 @@ class WordSearch:
         if not firsts or self._run.request.typing:
             return not firsts
         least = _VERBATIM if typed_text(text) is not None else 0.0
-        has_typed = any(placed.parts[part] > least for placed in firsts if placed.parts for part in _AS_TYPED)
+        may_have = [each.parts for each in firsts if each.parts and each.chunk_id not in self._not_as_typed]
+        has_typed = any(parts[part] > least for parts in may_have for part in _AS_TYPED)
         if not may_be_pasted(text) or (has_typed and not compiled.respelt):
             return False
-        tokens = self._reader.tokens(text)
-        is_word = len(tokens) == 1 and text.isalnum()
-        return not (is_word and self._reader.one(IN_USE, (f'"{tokens[0]}"',)))
+        tokens = self._reader.tokens(text) if text.isalnum() else []
+        return len(tokens) != 1 or not self._reader.one(IN_USE, (f'"{tokens[0]}"',))
 
     def _read_and_find(self) -> tuple[CompiledQuery, _Found]:
         """Decide how the query is meant, and search. The decision is the same for every page of a generation."""
@@ -299,8 +300,7 @@ class WordSearch:
         return _Page(found[request.offset : end], len(found) > end)
 
     def _page(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck) -> _Page:
-        foreign = self._foreign_page(file_filter.resolved, check)
-        if foreign is not None:
+        if (foreign := self._foreign_page(file_filter.resolved, check)) is not None:
             return foreign
         query, request = self._query, self._run.request
         narrowed = query.places is not None or query.globs or any(term.name == "path" for term in query.terms)
@@ -338,6 +338,7 @@ class WordSearch:
         except DeadlinePassed:
             self._late = True
         self._late |= results.late
+        self._not_as_typed = results.not_as_typed
         first = partial(first_chunks_of, self._reader, results.named, file_filter.resolved)
         return _Page(page, more, lambda: results.added.union(first()))
 

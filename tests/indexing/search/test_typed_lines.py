@@ -71,6 +71,15 @@ def test_the_definition_of_a_corrected_name_hides_no_line(tmp_path: Path) -> Non
         assert ([hit["relative_path"] for hit in answer.hits], answer.mode) == (["a.py"], "exact")
 
 
+def test_a_piece_of_a_line_is_found_among_many_files_with_its_words(tmp_path: Path) -> None:
+    with Indexed(tmp_path) as index:
+        for number in range(40):
+            index.write(f"root/{number}.py", f"words = []\nkept_{number} = None\n")
+        index.write("root/last.py", "names = ()\nkept = None\nwords = {1: names}\n")
+        answer = index.ask("words = {")
+        assert ([hit["relative_path"] for hit in answer.hits], answer.mode) == (["last.py"], "exact")
+
+
 AS_WORDS = (
     "url_for",
     "walked",
@@ -183,8 +192,8 @@ def test_any_piece_of_a_line_is_found(code: Indexed, seed: int, length: int) -> 
     piece = line[at : at + length].strip()
     if not piece or piece.startswith(("-", '"')) or not may_be_pasted(piece) or re.search(r"\b\w+:", piece):
         return
-    if re.search(r"\w(\.|::)\w", piece):
-        return  # it may find the definition of the member in any file
+    if re.search(r"\w(\.|::)\w|\w\(\w+$", piece):
+        return  # it may find the definition of the member or the function in any file
     answer = code.ask(piece, limit=100)
     held = [hit for hit in answer.hits if piece.lower() in text_of(hit).lower() or piece in hit["relative_path"]]
     assert held, (piece, answer.mode, len(answer.hits))
