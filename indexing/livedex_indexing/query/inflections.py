@@ -3,8 +3,8 @@
 The index itself unites the forms of English words. For other languages the stemmers of Snowball decide
 (https://snowballstem.org), over the words that texts of that language have.
 
-Invariant: a word that is mostly used in texts of other languages has no forms, and is none. What is found depends on
-the state of the index alone.
+Invariant: a word that texts of other languages mostly have, has no forms and is no form. What is found depends on the
+state of the index alone.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ _READ: Final = 400  # words that begin so
 _SHARE: Final = 0.5  # of the contents with a word, at least, are in the language
 _SHORTEST: Final = 3  # letters of a word, and of a stem
 _LONGEST: Final = 64
+_KEPT: Final = 10_000  # typed words whose forms are kept: under 10 MB
 _CHUNKS: Final = 20  # for each content with a form, at most, that have its stem
 
 _BEGINNING: Final = "SELECT term, doc FROM temp.written WHERE term >= ? AND term < ? LIMIT ?"
@@ -62,6 +63,8 @@ def with_forms(reader: Reader, counts: WordCounts, term: QueryTerm, typed: str) 
         return term
     forms = counts.forms.get(typed)
     if forms is None:
+        if len(counts.forms) >= _KEPT:
+            counts.forms.clear()
         forms = counts.forms[typed] = _find(reader, counts, typed, term)
     if not forms:
         return term
