@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from helpers.indexed_folder import LINES, Indexed
+from livedex_indexing.rank.near_names import find_near
 
 
 @pytest.fixture(scope="module")
@@ -54,3 +57,10 @@ def test_no_other_name_is_near(yard: Indexed, typed: str) -> None:
 
 def test_a_product_as_it_was_typed_comes_before_a_name(yard: Indexed) -> None:
     assert yard.found("berths*measure")[0] == "sum.py"
+
+
+def test_many_stars_take_no_time_that_grows_with_their_number() -> None:
+    """A name with a hyphen, as Lisp has them, ends as the typed one does and does not match: all ways were tried."""
+    reader: Any = SimpleNamespace(rows=lambda *_: [("a" * 5_000 + "-a",), ("a" * 50,)])
+    unused: Any = None
+    assert find_near(reader, unused, unused, "a*" * 20 + "a") == ["a" * 50]
