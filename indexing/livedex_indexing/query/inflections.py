@@ -9,6 +9,8 @@ state of the index alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import combinations
 from typing import TYPE_CHECKING, Final, cast
 
 from livedex_indexing.query.query_terms import STOP_WORDS, QueryTerm
@@ -39,7 +41,7 @@ _USUAL: Final = {
     "swedish": "och att inte som eller ett",
     "turkish": "bir icin ile olarak ve veya",
 }
-_OF_ALL: Final = 3  # of those words, the first: some text of the language has them all
+_TELLING: Final = 3  # of those words, the first: some text of the language has two of them
 _FORMS: Final = 12  # the commonest forms
 _SURE: Final = 4  # letters of a stem that all words with it begin with
 _READ: Final = 400  # words that begin so
@@ -51,7 +53,7 @@ _CHUNKS: Final = 20  # for each content with a form, at most, that have its stem
 
 _BEGINNING: Final = "SELECT term, doc FROM temp.written WHERE term >= ? AND term < ? LIMIT ?"
 _CONTENTS: Final = "SELECT doc FROM temp.written WHERE term = ?"
-_HAS_ALL: Final = "SELECT EXISTS (SELECT 1 FROM exact WHERE exact MATCH ?)"
+_HAS: Final = "SELECT EXISTS (SELECT 1 FROM exact WHERE exact MATCH ?)"
 _COUNT: Final = "SELECT count(*) FROM exact WHERE exact MATCH ?"
 _LAST: Final = "\U0010ffff"
 
@@ -136,11 +138,13 @@ def _only_token(reader: Reader, typed: str) -> str | None:
 def _present(reader: Reader, counts: WordCounts) -> tuple[str, ...]:
     """Return the languages of which a text is in the index."""
     if counts.languages is None:
-        first = {language: usual.split()[:_OF_ALL] for language, usual in _USUAL.items()}
-        counts.languages = tuple(
-            language for language, words in first.items() if reader.one(_HAS_ALL, (" AND ".join(map(_quoted, words)),))
-        )
+        pairs = {language: combinations(usual.split()[:_TELLING], 2) for language, usual in _USUAL.items()}
+        counts.languages = tuple(language for language, each in pairs.items() if reader.one(_HAS, (_any_pair(each),)))
     return counts.languages
+
+
+def _any_pair(pairs: Iterable[tuple[str, str]]) -> str:
+    return " OR ".join(f"({_quoted(left)} AND {_quoted(right)})" for left, right in pairs)
 
 
 def _quoted(word: str) -> str:

@@ -61,6 +61,13 @@ def test_the_typed_form_comes_first(tmp_path: Path) -> None:
         assert (len(made.found("Haus")), made.ask("Haus", total=True).extras["total"]) == (5, {"hits": 5, "files": 5})
 
 
+def test_short_notes_tell_their_language(tmp_path: Path) -> None:
+    with Indexed(tmp_path) as made:
+        made.write("root/a.md", "Die Häuser und eine Straße.\n")
+        made.write("root/b.md", "Alte Mauern.\n")
+        assert made.found("Haus") == ["a.md"]
+
+
 def test_a_form_is_highlighted(index: Indexed) -> None:
     (hit,) = index.search("archivo guardar")
     text = hit["snippet"]
