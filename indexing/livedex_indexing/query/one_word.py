@@ -14,7 +14,7 @@ from typing import Final
 from livedex_indexing.query.query_terms import STOP_WORDS, QueryTerm
 from livedex_indexing.query.term_selection import in_index
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.store.sql import HAS_CHUNK, WRITTEN_WORDS
+from livedex_indexing.store.sql import WRITTEN_WORDS
 
 _SHORTEST: Final = 3  # letters of each of the two
 _LINKS: Final = ("", "s", "n", "en", "es", "er")  # between the parts of a compound, in German and Dutch
@@ -67,4 +67,4 @@ def _ways(left: str, right: str) -> set[str]:
 
 
 def _are_in_a_row(reader: Reader, pair: _Pair) -> bool:
-    return bool(reader.one(HAS_CHUNK, (f'"{" ".join(pair)}"',)))
+    return reader.has_chunk(f'"{" ".join(pair)}"')

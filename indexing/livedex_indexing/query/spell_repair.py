@@ -17,7 +17,6 @@ from livedex_indexing.query.query_terms import STOP_WORDS, QueryTerm
 from livedex_indexing.query.spelling import is_word, nearest
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.store.sql import HAS_CHUNK
 from livedex_indexing.text.tokens import Tokenizer
 
 REPAIRED: Final = 8  # words of a query that are spell-checked: 5 to 20 ms each
@@ -161,7 +160,7 @@ class Repair:
         return _in_case(" ".join(text), word) if rows else ""
 
     def _named(self, ways: Sequence[Sequence[str]]) -> str:
-        named = (way for way in ways if self._reader.one(HAS_CHUNK, (f'symbols : "{" ".join(way)}"',)))
+        named = (way for way in ways if self._reader.has_chunk(f'symbols : "{" ".join(way)}"'))
         return "_".join(next(named, ()))
 
     def _near(self, token: str, *, fresh: bool) -> list[str]:

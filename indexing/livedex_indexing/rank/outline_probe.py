@@ -13,7 +13,6 @@ from typing import Final
 
 from livedex_indexing.rank.postings import RowCounts, phrase
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.store.sql import HAS_CHUNK
 
 FEW: Final = 1_000  # rows of the rarest word, which are read as quickly twice
 
@@ -52,17 +51,14 @@ class OutlineProbe:
         if known is None:
             counts = [self._known(phrase([token])) for token in tokens]
             is_dear = len(tokens) > 1 and all(rows is None or rows > FEW for rows in counts)
-            known = self._found[key] = not is_dear or self._has(f"{{heads symbols}} : {phrase(tokens)}")
+            known = self._found[key] = not is_dear or self._reader.has_chunk(f"{{heads symbols}} : {phrase(tokens)}")
         return known
 
     def is_in_a_name(self, tokens: Sequence[str]) -> bool:
         """Whether a defined name has the tokens one after the other."""
-        return self._has(f"symbols : {phrase(tokens)}")
+        return self._reader.has_chunk(f"symbols : {phrase(tokens)}")
 
     def is_anywhere(self, tokens: Sequence[str]) -> bool:
         """Whether a chunk has the tokens one after the other."""
         rows = self._known(phrase(tokens))
-        return self._has(phrase(tokens)) if rows is None else rows > 0
-
-    def _has(self, match: str) -> bool:
-        return bool(self._reader.one(HAS_CHUNK, (match,)))
+        return self._reader.has_chunk(phrase(tokens)) if rows is None else rows > 0

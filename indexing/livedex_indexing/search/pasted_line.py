@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from livedex_indexing.query.printed_name import printed_name
 from livedex_indexing.query.typed_name import may_be_pasted, typed_text
 from livedex_indexing.rank.name_places import NamePlaces
+from livedex_indexing.rank.postings import phrase
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.search.written_date import with_written_date
 from livedex_indexing.search.written_number import with_written_number
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.store.sql import HAS_CHUNK
 
 _JOINT: Final = re.compile(r"::|->|[.#\\/]")
 _TAG: Final = re.compile(r"\s*(?i:tag|tags|tagged):? +#?(?P<tag>[^\W\d]\w*(?:[-/]\w+)+)\s*")
@@ -30,7 +30,7 @@ _OF_DIFF: Final = re.compile(r"\s*[+-](?![+-])(?P<line>[^\n]*\w[^\n]*)\n?")
 def is_pasted(reader: Reader, text: str, places: Callable[[], NamePlaces]) -> bool:
     """Whether a file has a text of several words as it was typed. ``places``: those in the files that may have it."""
     tokens = reader.tokens(text)
-    is_indexed = tokens and reader.one(HAS_CHUNK, (f'body : "{" ".join(tokens)}"',))  # seldom
+    is_indexed = tokens and reader.has_chunk(f"body : {phrase(tokens)}")  # seldom
     return bool(is_indexed) and places().is_written(text)
 
 
@@ -73,7 +73,7 @@ def _as_tag(reader: Reader, request: SearchRequest) -> SearchRequest:
     request as it is. A tag of one word may be any other word behind that."""
     found = _TAG.fullmatch(request.query)
     tokens = [] if found is None else reader.tokens(found["tag"])
-    if found is None or not reader.one(HAS_CHUNK, (f'body : "{" ".join(tokens)}"',)):
+    if found is None or not reader.has_chunk(f"body : {phrase(tokens)}"):
         return request
     return replace(request, query=f"#{found['tag']}")
 
@@ -83,7 +83,7 @@ def _with_printed_name(reader: Reader, request: SearchRequest, places: Callable[
     the index; any other request as it is. A file with the line itself may be meant instead."""
     printed = printed_name(request.query)
     own = [] if printed is None else reader.tokens(_JOINT.split(printed.text)[-1])
-    if printed is None or not own or not reader.one(HAS_CHUNK, (f'symbols : "{" ".join(own)}"',)):
+    if printed is None or not own or not reader.has_chunk(f"symbols : {phrase(own)}"):
         return request
     if not printed.is_reference and is_pasted(reader, request.query.strip(), places):
         return request

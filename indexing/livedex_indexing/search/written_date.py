@@ -15,7 +15,6 @@ from livedex_indexing.query.query_terms import STOP_WORDS
 from livedex_indexing.query.typed_date import TypedDate, typed_date
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.store.sql import HAS_CHUNK
 
 _MOST_WORDS: Final = 6  # of the others
 _IN_NAMES: Final = "SELECT EXISTS (SELECT 1 FROM paths WHERE paths MATCH ?)"
@@ -60,13 +59,13 @@ def _near(reader: Reader, typed: str, others: Sequence[str]) -> str | None:
     """Return a typed month if some text has it with or without a day (``March 5, 2024``)."""
     words = [" ".join(f'"{token}"' for token in reader.tokens(typed)), *(f'"{word}"' for word in others)]
     match = " AND ".join([f"NEAR({words[0]}, 1)", *words[1:]])
-    return typed if reader.one(HAS_CHUNK, (f"body : ({match})",)) else None
+    return typed if reader.has_chunk(f"body : ({match})") else None
 
 
 def _in_texts(reader: Reader, forms: Iterable[str], others: Sequence[str]) -> str | None:
     for form in forms:
         phrases = [" ".join(reader.tokens(form)), *others]
         match = " AND ".join(f'"{phrase}"' for phrase in phrases)
-        if reader.one(HAS_CHUNK, (f"body : ({match})",)):
+        if reader.has_chunk(f"body : ({match})"):
             return form
     return None

@@ -10,9 +10,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from livedex_indexing.query.typed_number import other_forms, telephone_digits
+from livedex_indexing.rank.postings import phrase
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.store.sql import HAS_CHUNK
 
 _LONGEST: Final = 400  # characters; a longer text was pasted
 _GROUPS: Final = (3, 4, 2, 5)  # digits of a group in a telephone number; a country's code may have one
@@ -51,4 +51,4 @@ def _grouped(reader: Reader, before: tuple[str, ...], digits: str, left: list[in
 
 
 def _has(reader: Reader, text: str) -> bool:
-    return bool(reader.one(HAS_CHUNK, (f'body : "{" ".join(reader.tokens(text))}"',)))
+    return reader.has_chunk(f"body : {phrase(reader.tokens(text))}")

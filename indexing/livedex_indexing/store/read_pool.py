@@ -20,6 +20,7 @@ from livedex_ipc.errors import Cancelled, TimedOut, Unavailable
 
 _IDLE: Final = 2  # connections kept for the next search: each caches up to READER_CACHE_KIB of pages
 _POLL_S: Final = 0.05
+_HAS_CHUNK = "SELECT EXISTS (SELECT 1 FROM postings WHERE postings MATCH ?)"
 
 # Views of the index's words: stems with the number of chunks that contain them, and words as they are written (without
 # case and diacritics) with the number of contents. Temporary, so that they need no write permission.
@@ -112,6 +113,10 @@ class Reader:
         """Return the first column of the first row, None if there is no row."""
         found = self.rows(sql, values)
         return found[0][0] if found else None
+
+    def has_chunk(self, match: str) -> bool:
+        """Return whether a chunk matches an FTS5 expression."""
+        return bool(self.one(_HAS_CHUNK, (match,)))
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

@@ -10,8 +10,6 @@ from typing import Final
 
 # The chunks ``c`` of the content ``t``: their ids are consecutive, and the primary key finds a range of them.
 IN_CONTENT: Final = "c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1"
-# Whether a chunk matches an FTS5 expression.
-HAS_CHUNK: Final = "SELECT EXISTS (SELECT 1 FROM postings WHERE postings MATCH ?)"
 # Those words of a JSON array that texts have as they are written, each with the number of contents that have it.
 WRITTEN_WORDS: Final = "SELECT w.term, w.doc FROM json_each(?) m CROSS JOIN temp.written w ON w.term = m.value"
 # The number of the last commit that changed something a search can see.
