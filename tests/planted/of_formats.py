@@ -56,4 +56,11 @@ DEFECTS = (
         (("        return 2", "        return 0"),),
         "tests/indexing/search/test_derived_files.py::test_a_source_comes_first",
     ),
+    Defect(
+        "short-run-as-one-word",
+        "a few words of Chinese that no text has in a row find nothing",
+        "livedex_indexing/query/query_compiler.py",
+        (("if indexed or len(pieces) > 1:", "if indexed or len(pieces) > 1 or len(pieces[0]) < 9:"),),
+        "tests/indexing/search/test_scripts.py::test_a_run_that_is_nowhere_is_found_by_its_words",
+    ),
 )

@@ -67,7 +67,8 @@ def test_pieces_of_runs_are_found_exactly(corpus: Corpus, data: st.DataObject) -
         places = [match.span() for match in re.finditer(re.escape(piece.translate(RARE)), text.translate(RARE))]
         if places:
             expected[path] = places
-    for query in (piece, f'"{piece}"'):
+    # What is nowhere is searched for by its pairs, unless it is in quotes.
+    for query in (piece, f'"{piece}"') if expected else (f'"{piece}"',):
         hits = corpus.index.search(query, limit=1000)
         found = {
             hit["relative_path"]: [

@@ -29,7 +29,6 @@ from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.terms import compounds, in_other_conventions, is_letter, is_serial, parts_of
 from livedex_indexing.text.unsegmented import RUN, folded, pieces_of, query_bigrams
 
-_SENTENCE: Final = 8  # characters: a longer run of Chinese, Thai … that is not in the index is many words, not one
 _BEGINNING: Final = re.compile(r"[^\W\d]\w{3,}")  # the typed beginning of a name
 _NAME: Final = re.compile(r"[\w.-]+")
 _BEGUN: Final = 0.5  # weight of the words that begin as a word does which is itself in the index
@@ -375,14 +374,14 @@ def _inflected(index: _Index, word: str) -> QueryTerm | None:
 
 
 def _runs(index: _Index, whole: QueryTerm, repair: Repair, *, alone: bool) -> list[QueryTerm]:
-    """Return the terms of a word in a script without blanks: one for the whole, or one for each piece; for a sentence
-    that is not in the index, its pairs of characters."""
+    """Return the terms of a word in a script without blanks: one for the whole, or one for each piece; for a run that
+    is not in the index, and so may be several words, its pairs of characters."""
     pieces = pieces_of(whole.unsegmented)
     indexed = bool(whole.rows or whole.files)
     typed_prefix = whole.prefix and whole.unsegmented.endswith("*")
     if len(pieces) > 1 and not typed_prefix and not (alone and indexed):
         return [term for piece in pieces for term in _terms_of(index, piece, repair, alone=alone)]
-    if indexed or len(pieces) > 1 or len(pieces[0]) <= _SENTENCE:
+    if indexed or len(pieces) > 1:
         return [whole]
     pairs = (_whole(index, "".join(pair)) for pair in pairwise(pieces[0]))
     return [pair for pair in dict.fromkeys(pairs) if pair is not None and (pair.rows or pair.files)] or [whole]
