@@ -1,6 +1,6 @@
-"""What tells one state of a file from another without reading it.
+"""What tells one state of a file from another without reading it, and whether it is there.
 
-Invariant: a file that cannot be described counts as one that is not there.
+Invariant: a file that cannot be described has no stamp, as one that is not there; only the system's word makes it gone.
 """
 
 from __future__ import annotations
@@ -17,3 +17,14 @@ def file_stamp(path: str) -> Stamp:
     except (OSError, ValueError):
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def is_gone(path: str) -> bool:
+    """Whether nothing is there. A folder that cannot be entered, or a disk that fails, says nothing about it."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        pass
+    return False

@@ -200,8 +200,16 @@ DEFECTS = (
     Defect(
         "log-cut-short",
         "every search and `status` fail for good once another program has cut `index.db-wal` short",
-        "livedex_indexing/store/file_guard.py",
-        (("if in_log > folded and os.stat(log).st_size <", "if in_log > folded and 0 >"),),
+        "livedex_indexing/store/log_length.py",
+        (("return in_log > folded and os.stat(log).st_size <", "return in_log > folded and 0 >"),),
         "tests/indexing/store/test_page_checksums.py::test_a_log_cut_short_is_noticed",
+    ),
+    Defect(
+        "exchange-log-cut-short",
+        "messages are acknowledged and lost at the next start once another program has cut `exchange.db-wal` short",
+        "livedex_daemon/precious/precious_database.py",
+        (("if is_cut_short(self._db, self._path, self._page_bytes):", "if False:"),),
+        "tests/daemon/exchange/test_exchange_database.py"
+        "::test_a_log_cut_short_is_named_and_nothing_is_acknowledged_into_it",
     ),
 )

@@ -148,4 +148,16 @@ DEFECTS: tuple[Defect, ...] = (
         (("    for each in warned:", "    for each in ():"),),
         f"{DOCTOR}::test_it_is_found_and_explained",
     ),
+    Defect(
+        "unreadable-socket-folder-ends-the-daemon",
+        "the daemon ends because its socket's folder could not be read for a minute",
+        "livedex_daemon/process/socket_guard.py",
+        (
+            (
+                "not is_gone(os.path.dirname(os.path.abspath(self.path)))",
+                "os.path.isdir(os.path.dirname(os.path.abspath(self.path)))",
+            ),
+        ),
+        "tests/daemon/process/test_socket_guard.py::test_a_folder_that_the_system_cannot_read_ends_no_daemon",
+    ),
 )

@@ -6,7 +6,6 @@ away: some calls do not touch the damage.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
@@ -14,7 +13,7 @@ from contextlib import contextmanager, suppress
 from livedex_daemon.precious.precious_database import DatabaseDamaged, DatabaseUnusable
 from livedex_daemon.process import tick
 from livedex_ipc.errors import Unavailable
-from livedex_ipc.file_stamp import Stamp, file_stamp
+from livedex_ipc.file_stamp import Stamp, file_stamp, is_gone
 
 
 class FileFault:
@@ -53,21 +52,10 @@ class FileFault:
         while True:
             await tick.tick()
             state = file_stamp(self._path), file_stamp(f"{self._path}-wal")
-            if state[0] is None and _is_gone(self._path):
+            if state[0] is None and is_gone(self._path):
                 self.clear()
                 gone()
             elif (state != seen or self.found is not None) and (self._looking is None or self._looking.done()):
                 with suppress(Unavailable):  # without a thread, later
                     self._looking = look()
                     seen = state
-
-
-def _is_gone(path: str) -> bool:
-    """Whether nothing is there. A folder that cannot be entered, or a share that is lost, says nothing about it."""
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        pass
-    return False

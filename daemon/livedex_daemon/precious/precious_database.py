@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 import apsw
 
 from livedex_indexing.store.database import immediate
+from livedex_indexing.store.log_length import is_cut_short
 from livedex_ipc.errors import Unavailable
 
 BUSY_S: Final = 10.0  # a process that was stopped in the middle of a transaction keeps all others waiting
@@ -70,6 +71,12 @@ class DatabaseObstructed(DatabaseUnusable):
     """A folder, a link or anything else is in the place of the file's log, of the index of that or of a journal."""
 
     remedy = "move away what is there, and keep the file itself"
+
+
+class DatabaseCut(DatabaseUnusable):
+    """Another program has cut the file's log short: what this had since it was last copied is lost."""
+
+    remedy = "find the program that cut it; livedex goes on with what is left, once no process of it uses the file"
 
 
 class DatabaseDamaged(DatabaseUnusable):
@@ -188,6 +195,7 @@ class PreciousDatabase:
             db.pragma("wal_autocheckpoint", WAL_CHECKPOINT_PAGES)
             db.pragma("journal_size_limit", JOURNAL_LIMIT_BYTES)
             _make_tables(db, self._schema)
+            self._page_bytes = int(db.pragma("page_size"))
             self._identities.update({suffix: _identity(self._path + suffix) for suffix in _FILES[1:]})
             return db
         except BaseException:
@@ -206,6 +214,12 @@ class PreciousDatabase:
             self._db.close()
             self._db = self._open()
             self._is_open = True
+        if is_cut_short(self._db, self._path, self._page_bytes):
+            # Commits after a gap would be lost at the next opening, and a copy of the rest would mix two states.
+            self._is_open = False
+            self._db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            self._db.close()
+            raise self._unusable(f"another program has cut {self._path}-wal short", DatabaseCut)
 
     def _was_replaced(self) -> bool:
         for suffix in _FILES:

@@ -14,7 +14,8 @@ from collections.abc import Callable
 
 from livedex_daemon.process.daemon_thread import in_daemon_thread
 from livedex_daemon.process.tick import tick
-from livedex_ipc.errors import LivedexError
+from livedex_ipc.errors import LivedexError, Unavailable
+from livedex_ipc.file_stamp import is_gone
 from livedex_ipc.server.binding import Identity, bind, identity, unbind
 from livedex_ipc.server.rpc_server import Server
 
@@ -32,8 +33,11 @@ class SocketGuard:
         """Bind ``path`` unless a socket was ``inherited``. Raises what ``bind`` raises."""
         self.fault: str | None = None
         self.path = path
-        self.sock = inherited or bind(path)
-        self._bound: Identity | None = None if inherited else identity(path)
+        self._bound: Identity | None = None
+        if inherited is None:
+            self.sock, self._bound = _bind(path)
+        else:
+            self.sock = inherited
         self._clock = clock
         self._unreachable_since: float | None = None
 
@@ -52,7 +56,7 @@ class SocketGuard:
 
     async def _bind_again(self, server: Server) -> None:
         try:
-            sock = await in_daemon_thread(lambda: bind(self.path), "socket")
+            sock, bound = await in_daemon_thread(lambda: _bind(self.path), "socket")
         except LivedexError as error:
             if self.fault is None:
                 log.warning("socket_lost", extra={"reason": error.message})
@@ -60,12 +64,11 @@ class SocketGuard:
             self.fault = error.message
             return
         log.warning("socket_bound_again", extra={"path": self.path})
-        self._bound = identity(self.path)
-        self.sock, self.fault, self._unreachable_since = sock, None, None
+        self.sock, self._bound, self.fault, self._unreachable_since = sock, bound, None, None
         await server.listen_elsewhere(sock)
 
     def _is_hopeless(self) -> bool:
-        if self._unreachable_since is None or os.path.isdir(os.path.dirname(os.path.abspath(self.path))):
+        if self._unreachable_since is None or not is_gone(os.path.dirname(os.path.abspath(self.path))):
             return False
         return self._clock() - self._unreachable_since > GIVE_UP_S
 
@@ -73,3 +76,13 @@ class SocketGuard:
         """Remove the socket's file if it is ours."""
         if self._bound is not None:
             unbind(self.path, self._bound)
+
+
+def _bind(path: str) -> tuple[socket.socket, Identity]:
+    """Return the new socket and what tells its file from others. Raises what ``bind`` raises."""
+    sock = bind(path)
+    bound = identity(path)
+    if bound is None:  # nobody would notice its removal
+        sock.close()
+        raise Unavailable(f"the system cannot say what is at {path}", {"path": path})
+    return sock, bound

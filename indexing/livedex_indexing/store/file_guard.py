@@ -12,13 +12,13 @@ from typing import Final, Literal
 
 import apsw
 
+from livedex_indexing.store.log_length import frame_at, is_cut_short
+
 Loss = Literal["deleted", "replaced", "truncated", "overwritten"]
 Identity = tuple[int, int]
 
 _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
-_LOG_HEADER_BYTES: Final = 32
-_FRAME_HEADER_BYTES: Final = 24  # begins with the number of the page that follows
 _LOCKED_FROM: Final = 1 << 30  # the page with this byte is never written: SQLite locks parts of it
 _COMPANIONS: Final = ("-wal", "-shm")  # created at first use, kept while a connection is open
 
@@ -64,16 +64,15 @@ class FileGuard:
         )
         # SQLite's rule: the page count is valid only if it was written together with the change counter.
         page_bytes = page_bytes if page_bytes > 1 else 65536
-        log = f"{self._path}-wal"
-        in_log, folded = self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
-        if in_log > folded and os.stat(log).st_size < _frame_at(in_log, page_bytes):
+        if is_cut_short(self._db, self._path, page_bytes):
             return "truncated"
         present = os.stat(self._path).st_size // page_bytes
         if changes != pages_at or present >= pages:
             return None
         # While a reader delays part of the log, the first page already counts pages that are still in the log.
+        in_log, folded = self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
         missing = set(range(present + 1, pages + 1)) - {_LOCKED_FROM // page_bytes + 1}
-        return "truncated" if missing - _pages_in_log(log, folded, in_log, page_bytes) else None
+        return "truncated" if missing - _pages_in_log(f"{self._path}-wal", folded, in_log, page_bytes) else None
 
 
 def _pages_in_log(path: str, first: int, end: int, page_bytes: int) -> set[int]:
@@ -84,14 +83,9 @@ def _pages_in_log(path: str, first: int, end: int, page_bytes: int) -> set[int]:
     with open(path, "rb") as log:
         found = set()
         for frame in range(first, end):
-            log.seek(_frame_at(frame, page_bytes))
+            log.seek(frame_at(frame, page_bytes))
             found.add(int.from_bytes(log.read(4), "big"))
         return found
-
-
-def _frame_at(frame: int, page_bytes: int) -> int:
-    """Return where a frame of a log begins, counted from 0; of as many as there are: where the log ends."""
-    return _LOG_HEADER_BYTES + frame * (_FRAME_HEADER_BYTES + page_bytes)
 
 
 def _identity(path: str) -> Identity | None:

@@ -56,7 +56,7 @@ def unbind(path: str, bound: Identity) -> None:
     A file that cannot be removed stays: the next daemon finds that nothing answers there, and replaces it.
     """
     if identity(path) == bound:
-        with suppress(FileNotFoundError, PermissionError):
+        with suppress(OSError):
             os.unlink(path)
 
 

@@ -63,6 +63,41 @@ def test_damage_inside_is_named(tmp_path: Path, damage: str) -> None:
             queue.publish("a", "")
 
 
+@pytest.mark.parametrize("left", [0, 1, 9_000])
+def test_a_log_cut_short_is_named_and_nothing_is_acknowledged_into_it(tmp_path: Path, left: int) -> None:
+    path = tmp_path / "exchange.db"
+    with closing(Queue(path)) as queue:
+        for number in range(5):
+            queue.publish("a", f"before{number}")
+        os.truncate(f"{path}-wal", left)
+        with pytest.raises(DatabaseUnusable, match="has cut .*exchange.db-wal short") as refused:
+            queue.publish("a", "refused")
+        assert "what is left" in refused.value.remedy
+        queue.publish("a", "after")
+    with closing(Queue(path)) as queue:
+        bodies = [message["body"] for message in queue.read("a")]
+    assert bodies[-1] == "after"
+    assert bodies[:-1] == [f"before{number}" for number in range(len(bodies) - 1)], "the first ones, as they were"
+
+
+def test_a_log_cut_short_is_refused_while_another_process_counts_on_it(tmp_path: Path) -> None:
+    path = tmp_path / "exchange.db"
+    with closing(Queue(path)) as queue:
+        other = Queue(path)
+        queue.publish("a", "lost")
+        os.truncate(f"{path}-wal", 0)
+        for _ in range(2):
+            with pytest.raises(DatabaseUnusable):
+                queue.publish("a", "refused")
+        with pytest.raises(DatabaseUnusable, match="short"):
+            other.read("a")
+        queue.publish("a", "after")
+        other.publish("a", "later")
+        other.close()
+    with closing(Queue(path)) as queue:
+        assert [message["body"] for message in queue.read("a")] == ["after", "later"]
+
+
 def test_the_file_of_another_program_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "exchange.db"
     db = apsw.Connection(str(path))

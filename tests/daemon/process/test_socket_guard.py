@@ -1,0 +1,110 @@
+"""The socket's guard ends the daemon only if the socket's folder is gone, and never loses sight of a socket it bound."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from helpers.support import temporary_home
+from livedex_daemon.process import socket_guard
+from livedex_daemon.process.socket_guard import GIVE_UP_S, SocketGuard
+from livedex_ipc.errors import Unavailable
+from livedex_ipc.server.rpc_server import Server
+
+LOOKS = 3
+
+
+class World(NamedTuple):
+    folder: Path
+    guard: SocketGuard
+
+
+class FakeServer(Server):
+    def __init__(self) -> None:
+        """It has no connections, and listens nowhere."""
+
+    async def listen_elsewhere(self, sock: Any) -> None:
+        """Do as if it listened."""
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """A guard whose clock makes each look come after ``GIVE_UP_S``."""
+    clock = iter(range(0, 1_000_000, int(GIVE_UP_S) + 1))
+    with temporary_home() as home:
+        folder = home.path / "run"
+        guard = SocketGuard(str(folder / "livedex.sock"), None, clock=lambda: float(next(clock)))
+        yield World(folder, guard)
+        guard.close()
+        guard.sock.close()
+
+
+def gives_up(guard: SocketGuard, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Return whether the guard wants the daemon to end within some looks."""
+    ended: list[bool] = []
+
+    async def looks() -> None:
+        left = iter(range(LOOKS))
+
+        async def tick() -> None:
+            if next(left, None) is None:
+                raise asyncio.CancelledError
+
+        monkeypatch.setattr(socket_guard, "tick", tick)
+        with suppress(asyncio.CancelledError):
+            await guard.watch(FakeServer(), lambda: ended.append(True))
+
+    asyncio.run(looks())
+    return bool(ended)
+
+
+def failing(real: Any, folder: Path, code: int) -> Any:
+    """The call with this error for whatever is at or below ``folder``."""
+
+    def call(path: Any, *words: Any, **named: Any) -> Any:
+        if isinstance(path, str | bytes) and os.fsdecode(path).startswith(str(folder)):
+            raise OSError(code, os.strerror(code), path)
+        return real(path, *words, **named)
+
+    return call
+
+
+def test_a_folder_that_the_system_cannot_read_ends_no_daemon(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as broken:
+        for name in ("stat", "lstat", "open", "mkdir"):
+            broken.setattr(os, name, failing(getattr(os, name), world.folder, errno.EIO))
+        assert not gives_up(world.guard, broken)
+        assert world.guard.fault is not None
+    assert not gives_up(world.guard, monkeypatch)
+    assert world.guard.fault is None, "it was the check that had failed"
+
+
+def test_a_folder_that_is_gone_ends_the_daemon(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    (world.folder / "livedex.sock").unlink()
+    world.folder.rmdir()
+    with monkeypatch.context() as refused:
+        refused.setattr(os, "mkdir", failing(os.mkdir, world.folder, errno.EACCES))
+        assert gives_up(world.guard, refused)
+
+
+def test_a_socket_is_not_used_without_knowing_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket_guard, "identity", lambda _path: None)
+    with temporary_home() as home, pytest.raises(Unavailable, match="livedex.sock"):
+        SocketGuard(str(home.path / "livedex.sock"), None)
+
+
+@pytest.mark.parametrize("code", [errno.EROFS, errno.EIO])
+def test_a_socket_that_cannot_be_removed_does_not_disturb_the_end(
+    world: World, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "unlink", failing(os.unlink, world.folder, code))
+        world.guard.close()
+    assert (world.folder / "livedex.sock").exists()
