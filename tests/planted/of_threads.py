@@ -328,4 +328,11 @@ DEFECTS = (
         (('("can\'t start new thread")\n        return\n', '("can\'t start new thread")\n'),),
         "tests/ipc/test_thread_start.py::test_one_that_ends_while_it_is_looked_at_has_begun",
     ),
+    Defect(
+        "bulk-work-waits-for-a-thread",
+        "a new folder and `index` wait for good where the system starts no more threads",
+        "livedex_daemon/write/chunk_pool.py",
+        (('if role == "edits" and not queue and self._threads.lacks("bulk"):', "if False:"),),
+        "tests/daemon/write/test_chunk_pool.py::test_the_thread_for_edits_does_what_no_other_can_be_started_for",
+    ),
 )

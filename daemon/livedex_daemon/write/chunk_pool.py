@@ -223,6 +223,8 @@ class Pool:
                     self._slow.remove(work)
                     self._slow_in = slot, work
                     return [work]
+                if role == "edits" and not queue and self._threads.lacks("bulk"):
+                    self._take_over()
                 count = self._may_take(role)
                 if count:
                     if role == "edits":
@@ -237,6 +239,14 @@ class Pool:
                     self._more.wait(1.0 if role == "bulk" else STUCK_S / 4 if queue else 30.0 if slot.open else None)
                     continue
             slot.close()  # without the lock: a child that does not end by itself takes seconds
+
+    def _take_over(self) -> None:
+        """Let the thread for edits do a batch of the work that no thread of its own can be started for."""
+        count = self._may_take("bulk")
+        if count:
+            self._edits.extend(_batch(self._bulk, count))
+        elif self._slow:
+            self._edits.append(self._slow.popleft())
 
     def _has_cut_slow(self, slot: WorkerSlot) -> None:
         with self._lock:

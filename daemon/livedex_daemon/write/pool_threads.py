@@ -44,6 +44,10 @@ class PoolThreads:
     def alive(self, role: Role) -> bool:
         return any(known == role and thread.is_alive() for thread, known in self._threads.items())
 
+    def lacks(self, role: Role) -> bool:
+        """Whether no thread of that role runs, and the system does not let one start."""
+        return self.fault is not None and not self.alive(role)
+
     def ending(self) -> None:
         """The calling thread takes no more work."""
         self._threads.pop(threading.current_thread(), None)

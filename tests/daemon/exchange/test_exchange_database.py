@@ -70,7 +70,7 @@ def test_a_log_cut_short_is_named_and_nothing_is_acknowledged_into_it(tmp_path: 
         for number in range(5):
             queue.publish("a", f"before{number}")
         os.truncate(f"{path}-wal", left)
-        with pytest.raises(DatabaseUnusable, match="has cut .*exchange.db-wal short") as refused:
+        with pytest.raises(DatabaseUnusable, match="-wal short") as refused:
             queue.publish("a", "refused")
         assert "what is left" in refused.value.remedy
         queue.publish("a", "after")

@@ -203,6 +203,23 @@ def test_work_waits_while_no_thread_can_be_started(
     assert pool.worker_fault is None
 
 
+def test_the_thread_for_edits_does_what_no_other_can_be_started_for(
+    make: Callable[..., Pool], root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    for name in ("edit.txt", "bulk.txt"):
+        (folder / name).write_text(name)
+    pool = make()
+    pool.submit(works(root, "edit.txt"), bulk=False)
+    assert "edit.txt" in outcomes(pool, 1)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    pool.submit(works(root, "bulk.txt"), bulk=True)
+    assert isinstance(outcomes(pool, 1)["bulk.txt"].result, ChunkedContent)
+    assert pool.worker_fault is not None
+
+
 class Unstartable(ChunkProcess):
     def chunk(self, jobs: Sequence[ChunkJob], timeout_s: float) -> list[ChunkedContent | ChunkFailure]:
         raise WorkerDied("exit status 1", None, [])
