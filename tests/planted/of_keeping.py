@@ -166,7 +166,7 @@ DEFECTS = (
         "log-hides-a-cut",
         "an index that was cut short is not noticed while its log has pages",
         "livedex_indexing/store/file_guard.py",
-        (("missing - _pages_in_log(log, folded, in_log, page_bytes) else", "in_log == folded else"),),
+        (('missing - _pages_in_log(f"{self._path}-wal", folded, in_log, page_bytes) else', "in_log == folded else"),),
         "tests/indexing/store/test_page_checksums.py::test_a_file_cut_short_is_noticed_while_its_log_has_pages",
     ),
     Defect(
