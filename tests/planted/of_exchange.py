@@ -230,7 +230,7 @@ DEFECTS = (
         "unreadable-folder-is-absence",
         "the exchange is well although no call can reach its file",
         "livedex_daemon/precious/file_fault.py",
-        (("            if state[0] is None and _is_gone(self._path):", "            if state[0] is None:"),),
+        (("            if state[0] is None and is_gone(self._path):", "            if state[0] is None:"),),
         "tests/daemon/answer/test_exchange_thread.py::test_a_folder_that_cannot_be_entered_is_a_fault",
     ),
     Defect(
