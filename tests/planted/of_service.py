@@ -42,7 +42,7 @@ DEFECTS: tuple[Defect, ...] = (
         "inherited-socket-removed",
         "the daemon removes the socket that systemd keeps, and no client finds the next daemon",
         "livedex_daemon/process/socket_guard.py",
-        (("None if inherited else identity(path)", "identity(path)"),),
+        (("            self.sock = inherited\n", "            self.sock, self._bound = inherited, identity(path)\n"),),
         f"{ACTIVATION}::test_what_a_supervisor_receives_from_the_start_to_the_end",
     ),
     Defect(
