@@ -7,8 +7,30 @@ from planted.defect import Defect
 MESSAGES = "tests/indexing/search/test_names_in_messages.py::test_what_a_message_or_a_line_is_about_comes_first"
 CHANGED = "tests/indexing/search/test_names_in_messages.py::test_a_pasted_line_with_a_change_finds_the_line"
 NEAR = "tests/indexing/search/test_near_names.py::test_a_name_that_is_nowhere_finds_the_nearest"
+MEMBER = "tests/indexing/search/test_members_of_types.py::test_the_line_that_declares_a_member_comes_first"
 
 DEFECTS = (
+    Defect(
+        "member-of-an-enumeration",
+        "`Sail.AZURE` finds where it is used, and not the enumeration with its line",
+        "livedex_indexing/query/query_compiler.py",
+        (("if own is not None and owner is not None and owner.rows", "if False and owner.rows"),),
+        f"{MEMBER}[Sail.AZURE-AZURE = 1]",
+    ),
+    Defect(
+        "field-of-a-type",
+        "`hull_part->rivets` finds what uses the field, and not the type with it",
+        "livedex_indexing/rank/defined_names.py",
+        (("has_member(read[i], name.name) and", "False and"),),
+        f"{MEMBER}[hull_part->rivets-rivets;]",
+    ),
+    Defect(
+        "signs-in-a-name",
+        '`os.environ["SAIL_NEW_SIZE"]` ends in an error of the database',
+        "livedex_indexing/rank/alike_names.py",
+        (("if _TYPED.fullmatch(typed) else []", "if typed.isascii() else []"),),
+        "tests/indexing/search/test_members_of_types.py::test_a_name_in_quotes_and_brackets_is_no_error",
+    ),
     Defect(
         "pasted-line-with-a-change",
         "a pasted line of which one name is another now finds the definition of what it calls",

@@ -56,18 +56,18 @@ _PROSE: Final = re.compile(r"[ \t]+[a-z]+[ \t]+[a-z]")
 
 def declares(text: str, name: str) -> bool:
     """Whether a line of the text declares the name, given in its case."""
-    return any(_is_declared(before, after, name) for before, after in _lines_with(text, name))
+    return any(_is_declared(before, after, name) for before, after in lines_with(text, name))
 
 
 def labels(text: str, name: str) -> bool:
     """Whether a line of the text makes the name a label, or a name of something else that a keyword tells."""
-    return any(_is_labelled(before, after) for before, after in _lines_with(text, name))
+    return any(_is_labelled(before, after) for before, after in lines_with(text, name))
 
 
 def defines(text: str, name: str, *, is_member: bool) -> bool:
     """Whether a line of the text likely defines the name, given in its case, as a type or a function; ``is_member``: or
     as a field."""
-    return any(_is_defined(before, after, is_member=is_member) for before, after in _lines_with(text, name))
+    return any(_is_defined(before, after, is_member=is_member) for before, after in lines_with(text, name))
 
 
 def _is_defined(before: str, after: str, *, is_member: bool) -> bool:
@@ -81,7 +81,7 @@ def _is_defined(before: str, after: str, *, is_member: bool) -> bool:
     return is_behind_type and bool(_HEADER.match(after) or (is_member and _FIELD.match(after)))
 
 
-def _lines_with(text: str, name: str) -> Iterator[tuple[str, str]]:
+def lines_with(text: str, name: str) -> Iterator[tuple[str, str]]:
     """Yield what is before and behind the name in each line that has it, not as a part of a longer name."""
     at = text.find(name)
     while at >= 0:

@@ -230,15 +230,19 @@ def _is_only_stem(index: _Index, word: str, whole: QueryTerm) -> bool:
 
 
 def _member(index: _Index, word: str, whole: QueryTerm, repair: Repair) -> list[QueryTerm]:
-    """Return, for ``Foo.bar`` or ``bar(x)`` of code, the term that finds the chunks which define a ``bar``: a method's
-    definition has both names, but not in a row."""
-    name = None if whole.files else name_of(word)
-    own = _whole(index, name.name) if name is not None else None
-    if own is None or own.rows > _MEMBER_ROWS:
+    """Return, for ``Foo.bar`` or ``bar(x)`` of code, the term that finds the chunks which define a ``bar``, or have it
+    in a ``Foo``: the definition of a method or of a field has both names, but not in a row."""
+    name = name_of(word)
+    if name is None or (whole.files and not name.owner[:1].isupper()):  # then it is rather a path
         return []
-    match = f"symbols : {own.match}"
-    rows, _ = index.counts.of(index.reader, match, (), False, own.match)
-    if not rows:
+    own, owner = _whole(index, name.name), _whole(index, name.owner)
+    is_seldom = own is not None and own.rows <= _MEMBER_ROWS
+    matches = [f"symbols : {own.match}"] if own is not None and is_seldom else []
+    if own is not None and owner is not None and owner.rows <= _MEMBER_ROWS:
+        matches.append(f"(symbols : {owner.match} AND body : {own.match})")
+    match = f"({' OR '.join(matches)})"
+    rows = index.counts.of(index.reader, match, (), False, whole.match)[0] if matches else 0
+    if own is None or not rows:
         return []
     term = own._replace(
         match=match, rows=rows, files=0, idf=idf_of(rows, index.counts.all_chunks(index.reader)), in_symbols=True

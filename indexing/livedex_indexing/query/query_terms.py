@@ -52,7 +52,11 @@ class QueryTerm(NamedTuple):
 
     @property
     def is_stop_word(self) -> bool:
-        return len(self.tokens) == 1 and (self.tokens[0] in STOP_WORDS or is_letter(self.tokens[0]))
+        return (
+            len(self.tokens) == 1
+            and not self.in_symbols
+            and (self.tokens[0] in STOP_WORDS or is_letter(self.tokens[0]))
+        )
 
 
 class Phrase(NamedTuple):

@@ -23,14 +23,16 @@ _PROPOSED: Final = 2_000  # chunks that define such names …
 _READ: Final = 48  # … of which these are read
 _MOST: Final = 3  # names
 _NAME: Final = re.compile(r"[^\W\d]\w+", re.ASCII)
+_TYPED: Final = re.compile(r"[\w.-]+", re.ASCII)
 
 
 def find_alike(
     reader: Reader, resolved: ResolvedFilters, texts: Texts, counted: RowCounts, typed: str
 ) -> dict[str, float]:
     """Return the names nearest to a typed one, at most three with equally many more parts, each with the share of its
-    parts that was typed. None for a name of one part, of more than seven, and where all parts are very common."""
-    parts = _parts(typed) if typed.isascii() else []
+    parts that was typed. None for a name of one part, of more than seven, with
+    signs of code, and where all parts are very common."""
+    parts = _parts(typed) if _TYPED.fullmatch(typed) else []
     if len(parts) not in _PARTS:
         return {}
     if len(parts) * min(map(counted.of_word, parts)) > _ROWS:

@@ -11,6 +11,7 @@ from typing import Final
 
 from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
 from livedex_indexing.query.hyphenated_name import hyphenated_name
+from livedex_indexing.query.member_line import has_member, is_type
 from livedex_indexing.query.message_names import names_in_message
 from livedex_indexing.query.names_among_words import members_among, names_among
 from livedex_indexing.query.typed_name import TypedName, is_of_types, names_used_with
@@ -63,7 +64,7 @@ class Definitions:
         """Rate the chunks that define a name, each from 0 to 1."""
         own, owner = self._reader.tokens(name.name), self._reader.tokens(name.owner)
         if not own or not self._probe.may_be_named(own):
-            return {}
+            return self._of_member(name, own, owner)
         is_type = name.owner[:1].isupper()  # rather than a module, which is looked for first
         rated = {} if is_type or not owner else self._of_module(name, own)
         if rated:
@@ -73,17 +74,43 @@ class Definitions:
             matches = [phrase([*owner, *own]), f"({phrase(owner)} AND {phrase(own)})", *matches]
         for match in matches:
             is_other = bool(owner) and match is matches[-1]
-            rated = self._of_module(name, own) if is_other and is_type else {}
+            if is_other:
+                rated = (self._of_module(name, own) if is_type else {}) or self._of_member(name, own, owner)
             if rated:
                 return rated
             proposed = other_chunks(self._reader, f"symbols : {match}", 0, self._resolved, ROWS)
             inside = self._in_package(within(self._reader, proposed, self._files), name.package)
             found, is_sure = self._named(name, own, inside)
-            if found:
-                value = AS_WORDS if name.is_words else self._elsewhere(owner) if is_other else DEFINED
-                value = value if is_sure else UNSURE * value
-                return self.firsts_most(dict.fromkeys(found, value))
+            if not found:
+                continue
+            if not is_other and not (is_sure and self._has_owner(found, name.owner)):
+                rated = self._of_member(name, own, owner)
+            value = AS_WORDS if name.is_words else self._elsewhere(owner) if is_other else DEFINED
+            value = value if is_sure else UNSURE * value
+            return rated or self.firsts_most(dict.fromkeys(found, value))
         return {}
+
+    def _of_member(self, name: TypedName, own: Sequence[str], owner: Sequence[str]) -> dict[int, float]:
+        """Rate the chunks with a line that makes a name a member of its owner, which is no definition of its own: a
+        field, or of an enumeration. A lower-case owner must be a type there: mostly it is a variable."""
+        if not own or not owner or not self._probe.is_in_a_name(owner):
+            return {}
+        match = f"(symbols : {phrase(owner)}) AND (body : {phrase(own)})"
+        proposed = within(self._reader, other_chunks(self._reader, match, 0, self._resolved, ROWS), self._files)
+        inside = self._in_package(proposed, name.package)
+        symbols = {i: (symbol or "").split(".") for i, symbol in self._reader.rows_of(SYMBOLS, inside)}
+        likely = sorted(symbols, key=lambda i: (name.owner != symbols[i][-1], name.owner not in symbols[i], i))
+        for step in range(0, _STEPS * READ, READ):
+            read = self._texts(likely[step : step + READ]) if likely[step:] else {}
+            found = [i for i in sorted(read) if has_member(read[i], name.name) and _is_of(name, symbols[i], read[i])]
+            if found:
+                return self.firsts_most(dict.fromkeys(found, DEFINED))
+        return {}
+
+    def _has_owner(self, found: Sequence[int], owner: str) -> bool:
+        """Whether the first name in one of the chunks has the very owner: others have names that contain it."""
+        rows = self._reader.rows_of(SYMBOLS, found) if owner else []
+        return not owner or any(owner in (symbol or "").split(".") for _, symbol in rows)
 
     def of_used(self, text: str, used: TypedName) -> dict[int, float]:
         """Rate the definition of a name that a text uses: of types in types, or where a plain word is called with
@@ -180,6 +207,11 @@ class Definitions:
         if self._counted.known(phrase(owner)) == 0:
             return OF_VARIABLE
         return OTHER_OWNER if self._probe.is_in_a_name(owner) else OF_VARIABLE
+
+
+def _is_of(name: TypedName, symbol: Sequence[str], text: str) -> bool:
+    """Whether the first symbol of a chunk, or its text, says that it is a part of the owner of a name."""
+    return is_type(text, name.owner) or (name.owner[:1].isupper() and name.owner in symbol)
 
 
 def _distance(package: bytes, module: bytes, folder: bytes, name: bytes) -> int | None:

@@ -1,0 +1,52 @@
+"""Recognises the line that makes a name a member of the type around it: of an enumeration, a structure, a class.
+
+Invariant: pure; a line is judged by itself, in time linear in its length.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from livedex_indexing.query.declaring_line import lines_with
+
+_KINDS: Final = r"(?:class|enum|extension|interface|message|object|protocol|record|struct|trait|type|union)"
+_ENDED: Final = r"[ \t]*(?:[=,;:{}?!]|$|//|/\*|#|\()(?!=)"
+# RED,    RED = 1,    Red(u8),    red: u8,    case red    val red: Int
+_ALONE: Final = re.compile(r"[ \t]*+(?:(?:case|const|let|val|var|va[lr])[ \t]+|[|@-][ \t]*)?\Z")
+_CALLED: Final = re.compile(r"[ \t]*\(.*;[ \t]*\Z")  # walk(tree);
+# private final int red;    struct list_head *red, *green;    pub red: u8,    readonly red?: string
+_TYPED: Final = re.compile(
+    r"[ \t]*+(?!(?:assert|await|case|del|elif|else|except|for|from|goto|if|import|in|new|not|raise|return|throw|while|"
+    r"with|yield)\b)(?:[\w.:<>\[\],?*&@]++(?:\(\w*+\))?[ \t*&]++)++[*&]*\Z"
+)
+_SET: Final = re.compile(r"(?:[ \t]*+\[[^\[\]]*\])*+[ \t]*(?:=(?!=)|;|,|:|\?:|!:|\Z)")
+# self.red = 1    this.red = 1    @red = 1
+_OF_SELF: Final = re.compile(r"[ \t]*+(?:self\.|this\.|@)\Z")
+_ASSIGNED: Final = re.compile(r"[ \t]*(?::[^=]*)?=(?!=)")
+# red, green map[string]int    red() error
+_OF_GO: Final = re.compile(
+    r"[ \t]+(?:map)?(?:\[[^\[\]]*\])*+\*?(?:\w+(?:\.\w+)?|func\(.*|struct \{|interface \{\}?)[ \t]*(?:`.*|//.*)?\Z"
+)
+_LISTED: Final = re.compile(r"(?:[^{]*\{)?[ \t]*+(?:\w++[ \t]*(?:=[^,(){}]*)?,[ \t]*+)*+\Z")
+
+
+def has_member(text: str, name: str) -> bool:
+    """Whether a line of the text, which is a part of a type, likely makes the name a member of that."""
+    return any(_is_member(before, after, name) for before, after in lines_with(text, name))
+
+
+def is_type(text: str, name: str) -> bool:
+    """Whether the text has a keyword of types in front of the name."""
+    return re.search(rf"\b{_KINDS}[ \t]+{re.escape(name)}(?!\w)", text) is not None
+
+
+def _is_member(before: str, after: str, name: str) -> bool:
+    if _ALONE.match(before):
+        is_ended = re.match(_ENDED, after) and not (_CALLED.match(after) and name.islower())
+        return bool(is_ended or _OF_GO.match(after))
+    if _OF_SELF.match(before):
+        return _ASSIGNED.match(after) is not None
+    if _TYPED.match(before) and _SET.match(after):
+        return True
+    return _LISTED.match(before) is not None and re.match(_ENDED, after) is not None
