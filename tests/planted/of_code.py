@@ -14,7 +14,7 @@ DEFECTS = (
         "member-of-an-enumeration",
         "`Sail.AZURE` finds where it is used, and not the enumeration with its line",
         "livedex_indexing/query/query_compiler.py",
-        (("if own is not None and owner is not None and owner.rows", "if False and owner.rows"),),
+        (("if owner is not None and owner.rows", "if False and owner.rows"),),
         f"{MEMBER}[Sail.AZURE-AZURE = 1]",
     ),
     Defect(

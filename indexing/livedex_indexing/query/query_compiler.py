@@ -236,17 +236,17 @@ def _member(index: _Index, word: str, whole: QueryTerm, repair: Repair) -> list[
     if name is None or (whole.files and not name.owner[:1].isupper()):  # then it is rather a path
         return []
     own, owner = _whole(index, name.name), _whole(index, name.owner)
-    is_seldom = own is not None and own.rows <= _MEMBER_ROWS
-    matches = [f"symbols : {own.match}"] if own is not None and is_seldom else []
-    if own is not None and owner is not None and owner.rows <= _MEMBER_ROWS:
+    if own is None:
+        return []
+    matches = [f"symbols : {own.match}"] if own.rows <= _MEMBER_ROWS else []
+    if owner is not None and owner.rows <= _MEMBER_ROWS:
         matches.append(f"(symbols : {owner.match} AND body : {own.match})")
     match = f"({' OR '.join(matches)})"
     rows = index.counts.of(index.reader, match, (), False, whole.match)[0] if matches else 0
-    if own is None or not rows:
+    if not rows:
         return []
-    term = own._replace(
-        match=match, rows=rows, files=0, idf=idf_of(rows, index.counts.all_chunks(index.reader)), in_symbols=True
-    )
+    idf = idf_of(rows, index.counts.all_chunks(index.reader))
+    term = own._replace(match=match, rows=rows, files=0, idf=idf, in_symbols=True)
     repair.others.add(term)
     return [term]
 
