@@ -13,7 +13,7 @@ DEFECTS = (
     Defect(
         "member-of-an-enumeration",
         "`Sail.AZURE` finds where it is used, and not the enumeration with its line",
-        "livedex_indexing/query/query_compiler.py",
+        "livedex_indexing/query/query_terms.py",
         (("if owner is not None and owner.rows", "if False and owner.rows"),),
         f"{MEMBER}[Sail.AZURE-AZURE = 1]",
     ),

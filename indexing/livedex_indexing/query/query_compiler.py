@@ -19,7 +19,7 @@ from livedex_indexing.query.inflections import with_forms
 from livedex_indexing.query.one_word import terms_as_one
 from livedex_indexing.query.path_terms import as_path
 from livedex_indexing.query.query_parser import is_phrase, is_prefix
-from livedex_indexing.query.query_terms import CompiledQuery, Phrase, QueryTerm, begins_too_much
+from livedex_indexing.query.query_terms import CompiledQuery, Phrase, QueryTerm, begins_too_much, match_member
 from livedex_indexing.query.spell_repair import Repair, Written
 from livedex_indexing.query.spelling import IN_USE
 from livedex_indexing.query.term_selection import MAX_WORDS, in_index, select_terms
@@ -34,7 +34,6 @@ _NAME: Final = re.compile(r"[\w.-]+")
 _BEGUN: Final = 0.5  # weight of the words that begin as a word does which is itself in the index
 _FIRST_SUFFIX: Final = 4  # characters: a shorter beginning lies inside the stem of nearly every word
 _OTHERS: Final = 8  # terms of other stems, or of names, that begin as a word does
-_MEMBER_ROWS: Final = 10_000  # chunks with a name whose definitions are looked up: FTS5 reads them all
 _BEGIN_WITH = "SELECT term FROM temp.written WHERE term >= ? AND term < ? LIMIT 200"
 
 
@@ -235,15 +234,10 @@ def _member(index: _Index, word: str, whole: QueryTerm, repair: Repair) -> list[
     name = name_of(word)
     if name is None or (whole.files and not name.owner[:1].isupper()):  # then it is rather a path
         return []
-    own, owner = _whole(index, name.name), _whole(index, name.owner)
-    if own is None:
-        return []
-    matches = [f"symbols : {own.match}"] if own.rows <= _MEMBER_ROWS else []
-    if owner is not None and owner.rows <= _MEMBER_ROWS:
-        matches.append(f"(symbols : {owner.match} AND body : {own.match})")
-    match = f"({' OR '.join(matches)})"
-    rows = index.counts.of(index.reader, match, (), False, whole.match)[0] if matches else 0
-    if not rows:
+    own = _whole(index, name.name)
+    match = "" if own is None else match_member(own, _whole(index, name.owner))
+    rows = index.counts.of(index.reader, match, (), False, whole.match)[0] if match else 0
+    if own is None or not rows:
         return []
     idf = idf_of(rows, index.counts.all_chunks(index.reader))
     term = own._replace(match=match, rows=rows, files=0, idf=idf, in_symbols=True)

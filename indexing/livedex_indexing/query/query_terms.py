@@ -23,6 +23,7 @@ thus to together too toward under until up upon us use used uses using very via 
 whatever when where whether which while who whom whose why will with within without would yes yet you your explain
 """
 _SHORT: Final = 2  # characters
+_MEMBER_ROWS: Final = 10_000  # chunks with a name whose definitions are looked up: FTS5 reads them all
 STOP_WORDS: Final = frozenset(_STOP_TEXT.split())
 
 
@@ -123,6 +124,14 @@ def _parts(spoken: Sequence[QueryTerm], at: int) -> Sequence[QueryTerm]:
 def match_any(terms: Iterable[QueryTerm]) -> str:
     """Return an FTS5 expression for texts that matches any of the terms."""
     return " OR ".join(term.match for term in terms)
+
+
+def match_member(own: QueryTerm, owner: QueryTerm | None) -> str:
+    """Return an FTS5 expression for texts that define a name, or have it in its owner; empty for very common names."""
+    matches = [f"symbols : {own.match}"] if own.rows <= _MEMBER_ROWS else []
+    if owner is not None and owner.rows <= _MEMBER_ROWS:
+        matches.append(f"(symbols : {owner.match} AND body : {own.match})")
+    return f"({' OR '.join(matches)})" if matches else ""
 
 
 def match_any_path(terms: Iterable[QueryTerm]) -> str:
