@@ -97,7 +97,7 @@ DEFECTS = (
         "member-of-a-file",
         "`CPAN::HandleConfig->help` finds the file, or another `help`, and not the definition in `HandleConfig.pm`",
         "livedex_indexing/rank/defined_names.py",
-        (("if is_other and is_type else {}", "if False else {}"),),
+        (("self._of_module(name, own) if is_type else {}", "{}"),),
         "tests/indexing/search/test_members_of_modules.py::test_the_definition_in_the_file_comes_first",
     ),
     Defect(
