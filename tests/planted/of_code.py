@@ -8,8 +8,35 @@ MESSAGES = "tests/indexing/search/test_names_in_messages.py::test_what_a_message
 CHANGED = "tests/indexing/search/test_names_in_messages.py::test_a_pasted_line_with_a_change_finds_the_line"
 NEAR = "tests/indexing/search/test_near_names.py::test_a_name_that_is_nowhere_finds_the_nearest"
 MEMBER = "tests/indexing/search/test_members_of_types.py::test_the_line_that_declares_a_member_comes_first"
+PATTERN = "tests/indexing/search/test_typed_patterns.py"
 
 DEFECTS = (
+    Defect(
+        "regular-expression",
+        "`\\brun\\b` finds texts with `b`, and not the definition of `run`",
+        "livedex_indexing/search/pasted_line.py",
+        (("if not reader.tokens(text) or is_pasted", "if True or is_pasted"),),
+        f"{PATTERN}::test_a_regular_expression_finds_what_it_looks_for",
+    ),
+    Defect(
+        "regular-expression-in-a-file",
+        "a regular expression that a file has finds what it looks for, and not that file",
+        "livedex_indexing/search/pasted_line.py",
+        (
+            (
+                "not reader.tokens(text) or is_pasted(reader, request.query.strip(), places)",
+                "not reader.tokens(text)",
+            ),
+        ),
+        f"{PATTERN}::test_a_file_with_the_regular_expression_comes_first",
+    ),
+    Defect(
+        "script-to-run",
+        "`npm run lint` finds texts about npm, and not the line of the script",
+        "livedex_indexing/query/typed_word.py",
+        (("if script is not None:", "if False:"),),
+        f"{PATTERN}::test_a_script_to_run_finds_its_line",
+    ),
     Defect(
         "member-of-an-enumeration",
         "`Sail.AZURE` finds where it is used, and not the enumeration with its line",

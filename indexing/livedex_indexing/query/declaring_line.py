@@ -36,8 +36,8 @@ _DECLARED: Final = re.compile(
 )
 # class Walk    def walk    func (t *Tree) walk    const walk    typedef struct walk
 _KEYWORD: Final = re.compile(
-    r"\b(?:class|config|const|def|define|enum|fn|func|function|interface|let|macro|module|namespace|object|proc|record|"
-    r"struct|sub|trait|type|typedef|union|val|var)(?:\s*\([^()]*\))?[ \t*&]+\Z"
+    r"\b(?:class|config|const|def|define|enum|fn|func|function|interface|let|macro(?:_rules!)?|module|namespace|object|proc|"
+    r"record|struct|sub|trait|type|typedef|union|val|var)(?:\s*\([^()]*\))?[ \t*&]+\Z"
 )
 # message Walk    data Walk    function(walk    (defun walk    (define (walk
 _AT_START: Final = re.compile(

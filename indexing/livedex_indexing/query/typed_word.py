@@ -1,5 +1,5 @@
 """Recognises the one word that a query asks for, for which a line may be looked for that declares it: a key with its
-section, a variable, an option, what a reference names.
+section, a script, a variable, an option, what a reference names.
 
 Invariant: pure; what is found is a part of the typed text.
 """
@@ -16,6 +16,7 @@ from livedex_indexing.query.typed_reference import referred
 _WORD: Final = re.compile(r"\w")
 _OF_MACRO: Final = re.compile(r"\\\w+\{([^{}]+)\}")  # \index{name}
 _SET_BEFORE: Final = re.compile(r"\s*([A-Z][A-Z\d_]+)=\S*\s+\S")  # NAME=value command
+_SCRIPT: Final = re.compile(r"(?:(?:npm|pnpm|yarn|bun)(?: run| run-script)?|composer run(?:-script)?) (\S+)")
 _OF_SHELL: Final = re.compile(r"\$\{?([A-Z][A-Z\d_]+)\}?")
 _SECTION: Final = re.compile(  # [tool.x] key    tool.x.key    key in [tool.x]
     r"\[+([\w.:\"-]+)\]+\s+(\S+)|((?:[\w@/:.-]|\[[\d*]*\])*(?:[\w\"]|\[[\d*]*\]))\.([\w@/:-]+)|"
@@ -41,6 +42,9 @@ def word_inside(text: str) -> TypedWord | None:
     if label:
         return TypedWord(label, is_reference=True)
     words = [word.strip(AROUND) or word for word in text.split()]
+    script = _SCRIPT.fullmatch(" ".join(words))
+    if script is not None:
+        return TypedWord(script[1], "scripts", "scripts")
     section = _SECTION.fullmatch(" ".join(words))
     if section is not None:
         owner, key = filter(None, (*section.groups()[:4], section[6], section[5]))

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from livedex_indexing.query.printed_name import printed_name
 from livedex_indexing.query.typed_name import may_be_pasted, typed_text
+from livedex_indexing.query.typed_pattern import text_of_pattern
 from livedex_indexing.rank.name_places import NamePlaces
 from livedex_indexing.rank.postings import phrase
 from livedex_indexing.search.search_request import SearchRequest
@@ -36,11 +37,11 @@ def is_pasted(reader: Reader, text: str, places: Callable[[], NamePlaces]) -> bo
 
 def as_written(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
     """Return the request for what files have instead of what was typed: a line without the ellipsis where it was cut,
-    or the sign of a diff, a tag without the word, the name in what a program printed, a date in another form; any other
-    request as it is. ``places``: as in `is_pasted`."""
+    or the sign of a diff, what a regular expression looks for, a tag without the word, the name in what a program
+    printed, a date in another form; any other request as it is. ``places``: as in `is_pasted`."""
     request = _without_ellipsis(reader, request, places)
     request = _without_sign_of_diff(reader, request, places)
-    request = _as_tag(reader, request)
+    request = _as_tag(reader, _without_pattern(reader, request, places))
     request = with_written_date(reader, _with_printed_name(reader, request, places))
     return with_written_number(reader, request)
 
@@ -66,6 +67,15 @@ def _without_sign_of_diff(reader: Reader, request: SearchRequest, places: Callab
     if is_pasted(reader, request.query.strip(), places) or not is_pasted(reader, line, places):
         return request
     return replace(request, query=line)
+
+
+def _without_pattern(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
+    """Return the request for what a regular expression looks for, unless a file has that itself; any other request as
+    it is."""
+    text = text_of_pattern(request.query)
+    if not reader.tokens(text) or is_pasted(reader, request.query.strip(), places):
+        return request
+    return replace(request, query=text)
 
 
 def _as_tag(reader: Reader, request: SearchRequest) -> SearchRequest:

@@ -83,6 +83,7 @@ def test_a_key_is_below_the_heading_of_its_section(section: str, key: str, is_th
 @pytest.mark.parametrize(
     ("line", "is_defined"),
     [
+        ("macro_rules! walk {", True),
         ("class walk:", True),
         ("    def walk(tree):", True),
         ("func (t *Tree) walk(n int) {", True),
