@@ -41,7 +41,8 @@ def as_written(reader: Reader, request: SearchRequest, places: Callable[[], Name
     printed, a date in another form; any other request as it is. ``places``: as in `is_pasted`."""
     request = _without_ellipsis(reader, request, places)
     request = _without_sign_of_diff(reader, request, places)
-    request = _as_tag(reader, _without_pattern(reader, request, places))
+    request = _without_pattern(reader, request, places)
+    request = _as_tag(reader, request)
     request = with_written_date(reader, _with_printed_name(reader, request, places))
     return with_written_number(reader, request)
 
