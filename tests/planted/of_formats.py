@@ -63,4 +63,18 @@ DEFECTS = (
         (("if indexed or len(pieces) > 1:", "if indexed or len(pieces) > 1 or len(pieces[0]) < 9:"),),
         "tests/indexing/search/test_scripts.py::test_a_run_that_is_nowhere_is_found_by_its_words",
     ),
+    Defect(
+        "vowel-signs-part-words",
+        "a word of Hindi is several words of one letter each",
+        "livedex_indexing/text/letters.py",
+        (("{**dict(_of_indic_scripts()), **made, ", "{**made, "),),
+        "tests/indexing/text/test_letters.py::test_a_word_with_vowel_signs_is_one_word",
+    ),
+    Defect(
+        "other-script-of-a-stem",
+        "a form of a word of Serbian in Cyrillic letters is not found, since its stem is in Latin ones",
+        "livedex_indexing/query/inflections.py",
+        (('stem if stem[0] == word[0] or language == "arabic" else word[: len(stem)]', "stem"),),
+        "tests/indexing/search/test_inflected_words.py::test_another_form_is_found",
+    ),
 )

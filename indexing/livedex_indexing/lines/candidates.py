@@ -26,6 +26,7 @@ from livedex_indexing.lines.vocabulary import ROWS_WITH, Words
 from livedex_indexing.rank.postings import contents_matching
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.text.letters import NON_JOINER
 from livedex_indexing.text.unsegmented import to_bigrams
 
 TOO_MANY: Final = 1_000  # words that contain a piece: beyond, it is not selective
@@ -224,6 +225,8 @@ def _written(char: str, reader: Reader) -> frozenset[str] | None:
     this or something else is unknown."""
     if char.isascii():
         return frozenset({char.lower()}) if char.isalnum() else None
+    if char == NON_JOINER:
+        return frozenset()
     forms = {_indexed(one, reader) for one in _cases(char)}
     if forms == {None}:
         return None

@@ -128,6 +128,6 @@ def _beginnings(word: str) -> set[str]:
 
 
 def _alphabet(letter: str) -> list[str]:
-    """Return the lower-case letters that may have been meant instead."""
+    """Return the letters that may have been meant instead, in lower case where there is case."""
     start = ord(letter) // _BLOCK * _BLOCK
-    return [chr(code) for code in range(start, start + _BLOCK) if chr(code).isalpha() and chr(code).islower()]
+    return [chr(code) for code in range(start, start + _BLOCK) if chr(code).isalpha() and not chr(code).isupper()]

@@ -31,7 +31,7 @@ JOURNAL_LIMIT_BYTES: Final = 32 << 20
 
 _TEXT_BLOCK_BYTES: Final = 1 << 20
 
-SCHEMA_VERSION: Final = 7  # grows with every change of schema.sql, and of how words are written to it
+SCHEMA_VERSION: Final = 8  # grows with every change of schema.sql, and of how words are written to it
 
 DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 _UNWRITABLE = (

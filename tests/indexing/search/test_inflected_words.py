@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from helpers.indexed_folder import Indexed
+from livedex_indexing.query.inflections import have_one_stem
 
 TEXTS = {
     "de/bau.md": "Die Häuser sind alt, und eine Werkstatt wird gebaut, nicht abgerissen oder verkauft.",
@@ -19,6 +20,12 @@ TEXTS = {
     "es/texto.md": "Los archivos se guardan aquí. Una copia y las otras, pero esta no, cuando cambian.",
     "fr/page.md": "Elle utilise une machine dans la cour avec cette clé qui tourne. Ils sont rares.",
     "it/coda.md": "La fila della posta, una che sono solito evitare. Gli uffici nel centro.",
+    "el/arheio.md": "Το αρχείο της σελίδας και του βιβλίου για εσάς που είναι στο τέλος.",
+    "hi/tasvir.md": "यह तस्वीरें है और नहीं। फ़ोल्डर में के।",
+    "hr/tekst.md": "Ovo je mreža koji nije spora ili kako brza ako samo treba.",
+    "sr/tekst.md": "Ово је мрежа који није спора или како брза ако само треба.",
+    "ar/kitab.md": "هذا الكتاب في المكتبة على الرف من التي أو",
+    "uk/merezha.md": "Ця мережа, що або це для вас, не як інші.",
     "ru/kniga.md": "Это новая книга, что лежит на столе, для чтения как пример или не для него.",
 }
 
@@ -44,12 +51,35 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         ("utilisé", "fr/page.md"),
         ("книгу", "ru/kniga.md"),
         ("Brunnens", "de/Brunnen.md"),
+        ("αρχεια", "el/arheio.md"),
+        ("तस्वीर", "hi/tasvir.md"),
+        ("mrežom", "hr/tekst.md"),
+        ("мрежом", "sr/tekst.md"),
+        ("كتاب", "ar/kitab.md"),
+        ("мережею", "uk/merezha.md"),
     ],
 )
 def test_another_form_is_found(index: Indexed, query: str, path: str) -> None:
     answer = index.ask(query)
     assert [hit["relative_path"] for hit in answer.hits] == [path]
     assert "did_you_mean" not in answer.extras
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "is_one"),
+    [
+        ("мережа", "мережею", True),
+        ("мережа", "мережах", True),
+        ("мережа", "мережевий", False),
+        ("мережа", "межа", False),
+        ("програма", "програміст", True),
+        ("програма", "програвати", False),
+        ("час", "часи", False),
+        ("параметр", "парасолька", False),
+    ],
+)
+def test_forms_without_a_stemmer_begin_alike(left: str, right: str, is_one: bool) -> None:
+    assert have_one_stem(left, right) is have_one_stem(right, left) is is_one
 
 
 def test_the_typed_form_comes_first(tmp_path: Path) -> None:

@@ -30,7 +30,9 @@ def index(tmp_path: Path) -> Iterator[Indexed]:
     [
         ("Straße", "strasse"), ("Łukaszewicz", "lukaszewicz"), ("smørrebrød", "smorrebrod"), ("Đorđe", "dorde"),
         ("ısı", "isi"), ("cæsar", "caesar"), ("œuvre", "oeuvre"), ("Þingvellir", "thingvellir"), ("ﬁnﬂow", "finflow"),
-        ("GROẞE", "grosse"), ("ħobża", "hobza"),
+        ("GROẞE", "grosse"), ("ħobża", "hobza"), ("Ελλάδα", "ελλαδα"), ("Ἑλλάς", "ελλας"), ("самолёт", "самолет"),
+        ("أحمد", "احمد"), ("مَكْتَبَة", "مكتبه"), ("کتاب", "كتاب"), ("שָׁלוֹם", "שלום"), ("हिन्दी", "हिंदी"), ("१२३४", "1234"),
+        ("co\xadoperate", "cooperate"), ("রবীন্দ্র\u200cনাথ", "রবীন্দ্রনাথ"),
     ],
 )  # fmt: skip
 def test_words_are_found_as_typed_and_as_written(index: Indexed, written: str, typed: str) -> None:
@@ -46,6 +48,27 @@ def test_words_are_found_as_typed_and_as_written(index: Indexed, written: str, t
     assert [hit["relative_path"] for hit in index.search(typed, mode="exact", letter_case="sensitive")] == ["b.txt"]
 
 
+def test_a_word_with_vowel_signs_is_one_word(index: Indexed) -> None:
+    index.write("root/a.txt", "यह तस्वीर बदलें\n")
+    index.write("root/b.txt", "तस वर\n")
+    (hit,) = index.search("तस्वीर")
+    assert [hit["snippet"][start:end] for start, end in hit["highlights"]] == ["तस्वीर"]
+    assert index.found("वर") == ["b.txt"]
+    assert index.found("तस्वर") == ["a.txt"]  # with a spelling mistake
+
+
+def test_a_joint_of_another_script_parts_words(index: Indexed) -> None:
+    index.write("root/a.txt", "می\u200cخواهم\n")
+    assert index.found("خواهم") == ["a.txt"]
+
+
+def test_a_line_is_found_with_and_without_its_signs(index: Indexed) -> None:
+    index.write("root/a.txt", "रवीन्द्र\u200cनाथ और शָלום, co\xadoperate, самолёт\n")
+    for text in ("रवीन्द्र\u200cनाथ", "न्द्र\u200c", "नाथ और", "ָלום", "co\xadoperate", "олёт"):
+        assert [hit["relative_path"] for hit in index.search(text, mode="exact")] == ["a.txt"], text
+    assert not index.search("олет", mode="exact")
+
+
 def test_names_of_files_too(index: Indexed) -> None:
     index.write("root/Gießen/Łódź.txt", "x\n")
     assert index.found("lodz") == index.found("giessen") == index.found("Łódź") == ["Gießen/Łódź.txt"]
@@ -56,7 +79,7 @@ def test_a_mistake_in_such_a_word_is_corrected(index: Indexed) -> None:
     assert index.found("lukaszewitz") == index.found("łukaszewitz") == ["a.txt"]
 
 
-@given(st.text(st.sampled_from("aßłæﬃ é日ss\U0001f642"), max_size=12))
+@given(st.text(st.sampled_from("aßłæﬃ é日ss\U0001f642άהָкा़ী\u200c"), max_size=12))
 def test_places_are_those_of_the_bytes(text: str) -> None:
     data = text.encode()
     folded, place_of = fold_bytes(data)
@@ -64,11 +87,10 @@ def test_places_are_those_of_the_bytes(text: str) -> None:
     if place_of is None:
         assert folded == data
         return
-    at = end = 0
-    for letter in text:
-        assert place_of(end) == at or at == 0
-        at += len(letter.encode())
-        end += len(fold_letters(letter).encode())
+    beginnings = [text[:length] for length in range(len(text) + 1)]
+    # Where letters are left out, the last of these places counts.
+    places = {len(fold_letters(begin).encode()): len(begin.encode()) for begin in beginnings}
+    for end, at in places.items():
         assert place_of(end) == at
 
 

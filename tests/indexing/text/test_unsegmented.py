@@ -149,7 +149,7 @@ def test_names_in_parts_are_the_same_names(indexed: Indexed) -> None:
 
 
 def test_nothing_changes_for_other_texts() -> None:
-    for text in ("plain", "Höhe naïve — “quoted” → done", "Привет, мир", "שלום नमस्ते العربية", "e\u0301 \ue000 🙂"):
+    for text in ("plain", "Höhe naïve — “quoted” → done", "Привет, мир", "שלום हम مكتب", "e\u0301 \ue000 🙂"):
         assert to_bigrams(text) == folded(text)[0] == mask_runs(text) == text
         assert folded(text)[1] is None
 
