@@ -357,4 +357,11 @@ DEFECTS = (
         ((" or _PAIR.fullmatch(text) is not None", ""),),
         "tests/indexing/search/test_typed_pairs.py::test_it_comes_first_where_it_is_written_so",
     ),
+    Defect(
+        "chat-as-words",
+        "`can you show me the note about …` is searched for with these words",
+        "livedex_indexing/search/pasted_line.py",
+        (("    request = _without_chat(reader, request, places)\n", ""),),
+        "tests/indexing/search/test_questions_to_somebody.py::test_it_is_found_by_its_words",
+    ),
 )

@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from livedex_indexing.query.chat_words import without_chat
 from livedex_indexing.query.printed_name import printed_name
 from livedex_indexing.query.typed_name import may_be_pasted, typed_text
 from livedex_indexing.query.typed_pattern import text_of_pattern
@@ -39,12 +40,22 @@ def as_written(reader: Reader, request: SearchRequest, places: Callable[[], Name
     """Return the request for what files have instead of what was typed: a line without the ellipsis where it was cut,
     or the sign of a diff, what a regular expression looks for, a tag without the word, the name in what a program
     printed, a date in another form; any other request as it is. ``places``: as in `is_pasted`."""
+    request = _without_chat(reader, request, places)
     request = _without_ellipsis(reader, request, places)
     request = _without_sign_of_diff(reader, request, places)
     request = _without_pattern(reader, request, places)
     request = _as_tag(reader, request)
     request = with_written_date(reader, _with_printed_name(reader, request, places))
     return with_written_number(reader, request)
+
+
+def _without_chat(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
+    """Return the request for what a question to somebody is about (``hey, where is the note about bread and salt?``),
+    unless a file has the question; any other request as it is."""
+    words = without_chat(request.query)
+    if words is None or is_pasted(reader, request.query.strip(), places):
+        return request
+    return replace(request, query=words)
 
 
 def _without_ellipsis(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
