@@ -87,7 +87,9 @@ def _take_command(line: CommandLine, rest: list[str]) -> None:
     command = line.command.subcommand(word)
     if command is None:
         names = [each.name for each in line.command.subcommands]
-        raise _fault(line, f"{line.title} has no command {word!r}", nearest=_nearest(word, names))
+        from livedex_ipc.cli.names_elsewhere import meant_command
+
+        raise _fault(line, f"{line.title} has no command {word!r}", nearest=meant_command(word, names))
     line.words.append(command.name)
     line.command = command
 
@@ -195,6 +197,8 @@ def _find(options: Iterable[Option], flag: str) -> Option | None:
 
 def _unknown_option(line: CommandLine, word: str, options: Iterable[Option], whole: str) -> InvalidParams:
     """Return the error. ``whole``: the word of several options that ``word`` is one of, "" for none."""
+    from livedex_ipc.cli.names_elsewhere import meant_option
+
     known = list(options)
     typed = whole or word
     if not word.startswith("--") and len(typed) > 2 and line.command.operand is not None:
@@ -205,7 +209,7 @@ def _unknown_option(line: CommandLine, word: str, options: Iterable[Option], who
     # For the name of a param that no option has, such as --query-context, suggest the option that gives it.
     spellings = {"--" + option.param.replace("_", "-"): option.flags[-1] for option in known}
     spellings.update((flag, flag) for option in known for flag in option.flags)
-    meant = spellings.get(_nearest(word, spellings) or "")
+    meant = meant_option(word, spellings) or spellings.get(_nearest(word, spellings) or "")
     takes_words = line.command.operand is not None
     hint = "; write -- before a word that begins with a dash" if takes_words and not meant else ""
     return _fault(line, f"{line.title} has no option {word}{hint}", field=word, nearest=meant)

@@ -273,9 +273,18 @@ def test_help_needs_nothing_else(words: tuple[str, ...], flag: str) -> None:
         (["search", "x", "--mode", "keywrd"], "keyword"),
         (["--jsn", "status"], "--json"),
         (["list", "--status", "index"], "indexed"),
+        (["find", "x"], "search"),
+        (["add", "x"], "up"),
+        (["rm", "x"], "roots remove"),
+        (["roots", "rm", "x"], "remove"),
+        (["ls"], "list"),
+        (["stop"], "down"),
+        (["search", "x", "--type", "py"], "--lang"),
+        (["search", "x", "--exclude=y"], "--glob"),
+        (["search", "x", "-A", "3"], "--context"),
     ],
 )
-def test_a_misspelt_name_gets_its_nearest(words: list[str], nearest: str) -> None:
+def test_a_misspelt_or_foreign_name_gets_the_one_that_is_meant(words: list[str], nearest: str) -> None:
     error = refused(*words)
     assert error.data is not None
     assert error.data["nearest"] == nearest

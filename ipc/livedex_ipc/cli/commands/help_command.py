@@ -6,8 +6,8 @@ from livedex_ipc import __version__
 from livedex_ipc.cli.arguments import ROOT
 from livedex_ipc.cli.context import Context
 from livedex_ipc.cli.help import help_text, wrapped
+from livedex_ipc.cli.names_elsewhere import meant_command
 from livedex_ipc.errors import InvalidParams
-from livedex_ipc.params import nearest
 
 
 def show(context: Context) -> int:
@@ -16,7 +16,7 @@ def show(context: Context) -> int:
     for name in context.values.get("names", []):
         found = command.subcommand(name)
         if found is None:
-            meant = nearest(name, [each.name for each in command.subcommands])
+            meant = meant_command(name, [each.name for each in command.subcommands])
             hint = f"; did you mean {meant}?" if meant else ""
             raise InvalidParams(f"{title} has no command {name!r}{hint}", {"nearest": meant, "remedy": "livedex help"})
         command, title = found, f"{title} {name}"
