@@ -74,6 +74,11 @@ class TypedName(NamedTuple):
         return self.name.isalnum() and self.name.islower()
 
     @property
+    def may_be_in_any_case(self) -> bool:
+        """Whether the name was typed in lower case, as people type all names."""
+        return not (self.is_words or self.owner) and self.name == self.name.lower()
+
+    @property
     def whole(self) -> Finder:
         """Finds the very name; for words, any way to join them."""
         if self.is_words:

@@ -29,6 +29,7 @@ WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name
 OF_VARIABLE: Final = 0.6  # … for the only definition of a name whose typed owner is none: less than for the text
 AS_WORDS: Final = 0.7  # … for the definition of a name that was typed as plain words; .8: titles of Linux -.003
 AMONG_WORDS: Final = 0.6  # … of a name among other words; .3: such names -.01 to -.02; 1: subjects of commits -.004
+IN_ANY_CASE: Final = 0.9  # … of a name that was typed in lower case
 OTHER_OWNER: Final = 0.4  # … with another owner
 UNSURE: Final = 0.6  # … for a name where no line is known to define it
 
@@ -111,6 +112,15 @@ class Definitions:
         """Whether the first name in one of the chunks has the very owner: others have names that contain it."""
         rows = self._reader.rows_of(SYMBOLS, found) if owner else []
         return not owner or any(owner in (symbol or "").split(".") for _, symbol in rows)
+
+    def in_any_case(self, name: TypedName) -> dict[int, float]:
+        """Rate the chunks that surely define a name in some other case, as ``class Future`` does for ``future``."""
+        own = self._reader.tokens(name.name)
+        if not own or not self._probe.may_be_named(own):
+            return {}
+        proposed = other_chunks(self._reader, f"symbols : {phrase(own)}", 0, self._resolved, ROWS)
+        named = self.named(name._replace(any_case=True), own, within(self._reader, proposed, self._files))
+        return self.firsts_most(dict.fromkeys(named, IN_ANY_CASE))
 
     def of_used(self, text: str, used: TypedName) -> dict[int, float]:
         """Rate the definition of a name that a text uses: of types in types, or where a plain word is called with
