@@ -9,6 +9,7 @@ CHANGED = "tests/indexing/search/test_names_in_messages.py::test_a_pasted_line_w
 NEAR = "tests/indexing/search/test_near_names.py::test_a_name_that_is_nowhere_finds_the_nearest"
 MEMBER = "tests/indexing/search/test_members_of_types.py::test_the_line_that_declares_a_member_comes_first"
 PATTERN = "tests/indexing/search/test_typed_patterns.py"
+AMONG = "tests/indexing/search/test_names_among_words.py::test_the_definition_comes_first"
 
 DEFECTS = (
     Defect(
@@ -57,6 +58,27 @@ DEFECTS = (
         "livedex_indexing/rank/alike_names.py",
         (("if _TYPED.fullmatch(typed) else []", "if typed.isascii() else []"),),
         "tests/indexing/search/test_members_of_types.py::test_a_name_in_quotes_and_brackets_is_no_error",
+    ),
+    Defect(
+        "name-in-lower-case",
+        "`toolbar` finds what has the word most often, and not `class Toolbar`",
+        "livedex_indexing/rank/defined_names.py",
+        (("return self.firsts_most(dict.fromkeys(named, IN_ANY_CASE)) if named else rated", "return rated"),),
+        AMONG,
+    ),
+    Defect(
+        "member-as-words",
+        "`tips close` finds texts with both words, and not the `close` of `tips.py`",
+        "livedex_indexing/rank/name_places.py",
+        (("rated = self._definitions.of_member_in_words(text)\n", "rated = {}\n"),),
+        AMONG,
+    ),
+    Defect(
+        "line-of-the-type-for-its-member",
+        "`editor paste` points at the line of the class, and not at the method",
+        "livedex_indexing/query/typed_span.py",
+        (("return max(defined, default=None)", "return None"),),
+        AMONG,
     ),
     Defect(
         "pasted-line-with-a-change",

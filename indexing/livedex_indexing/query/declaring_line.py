@@ -56,18 +56,25 @@ _PROSE: Final = re.compile(r"[ \t]+[a-z]+[ \t]+[a-z]")
 
 def declares(text: str, name: str) -> bool:
     """Whether a line of the text declares the name, given in its case."""
-    return any(_is_declared(before, after, name) for before, after in lines_with(text, name))
+    return any(_is_declared(before, after, name) for _, before, after in lines_with(text, name))
 
 
 def labels(text: str, name: str) -> bool:
     """Whether a line of the text makes the name a label, or a name of something else that a keyword tells."""
-    return any(_is_labelled(before, after) for before, after in lines_with(text, name))
+    return any(_is_labelled(before, after) for _, before, after in lines_with(text, name))
 
 
 def defines(text: str, name: str, *, is_member: bool) -> bool:
     """Whether a line of the text likely defines the name, given in its case, as a type or a function; ``is_member``: or
     as a field."""
-    return any(_is_defined(before, after, is_member=is_member) for before, after in lines_with(text, name))
+    return any(_is_defined(before, after, is_member=is_member) for _, before, after in lines_with(text, name))
+
+
+def defined_at(text: str, name: str) -> int | None:
+    """Return where a line of the text likely defines the name, given in its case, as a type or a function; None where
+    no line does."""
+    found = (at for at, before, after in lines_with(text, name) if _is_defined(before, after, is_member=False))
+    return next(found, None)
 
 
 def _is_defined(before: str, after: str, *, is_member: bool) -> bool:
@@ -81,15 +88,15 @@ def _is_defined(before: str, after: str, *, is_member: bool) -> bool:
     return is_behind_type and bool(_HEADER.match(after) or (is_member and _FIELD.match(after)))
 
 
-def lines_with(text: str, name: str) -> Iterator[tuple[str, str]]:
-    """Yield what is before and behind the name in each line that has it, not as a part of a longer name."""
+def lines_with(text: str, name: str) -> Iterator[tuple[int, str, str]]:
+    """Yield where a text has a name, not as a part of a longer one, and what is before and behind it in its line."""
     at = text.find(name)
     while at >= 0:
         end = at + len(name)
         is_label = text.endswith(".. _", 0, at)  # of reStructuredText
         if not ((not is_label and _continues(text[at - 1 : at], name[0])) or _continues(text[end : end + 1], name[-1])):
             line_end = text.find("\n", end)
-            yield text[text.rfind("\n", 0, at) + 1 : at], text[end : None if line_end < 0 else line_end]
+            yield at, text[text.rfind("\n", 0, at) + 1 : at], text[end : None if line_end < 0 else line_end]
         at = text.find(name, end)
 
 

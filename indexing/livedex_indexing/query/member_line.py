@@ -33,7 +33,7 @@ _LISTED: Final = re.compile(r"(?:[^{]*\{)?[ \t]*+(?:\w++[ \t]*(?:=[^,(){}]*)?,[ 
 
 def has_member(text: str, name: str) -> bool:
     """Whether a line of the text, which is a part of a type, likely makes the name a member of that."""
-    return any(_is_member(before, after, name) for before, after in lines_with(text, name))
+    return any(_is_member(before, after, name) for _, before, after in lines_with(text, name))
 
 
 def is_type(text: str, name: str) -> bool:

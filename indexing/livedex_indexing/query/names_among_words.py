@@ -11,6 +11,7 @@ from itertools import permutations
 from typing import Final
 
 from livedex_indexing.query.asking_words import ASKING
+from livedex_indexing.query.query_terms import STOP_WORDS
 from livedex_indexing.query.typed_name import TypedName, typed_name
 
 _CONTENT: Final = range(2, 5)  # words that do not just ask, …
@@ -33,12 +34,28 @@ def members_among(text: str) -> Iterator[TypedName]:
             yield TypedName(member, file[1] if file else owner)
 
 
+def members_as_words(text: str) -> Iterator[TypedName]:
+    """Yield the names, in any case, that a few words without signs may make together: a member behind its type or its
+    file, as in ``queue put``."""
+    words = text.split()
+    if len(words) not in _CONTENT or not all(map(_PLAIN.fullmatch, words)):
+        return
+    for at in range(1, len(words)):
+        owner, member = words[:at], words[at:]
+        if not any(map(_says_nothing, owner)) and not all(map(_says_nothing, member)):
+            yield TypedName(" ".join(member), " ".join(owner), any_case=True)
+
+
 def names_among(text: str) -> list[TypedName]:
     """Return the words of a query of a few words that are written as names are, unlike prose: of two words any, of more
     those that only code has."""
     words = _content(text)
     shaped = [typed_name(w) for w in words if _SHAPED.fullmatch(w) and (len(words) == 2 or _OF_CODE.fullmatch(w))]
     return [name for name in shaped if name is not None]
+
+
+def _says_nothing(word: str) -> bool:
+    return len(word) == 1 or word.lower() in STOP_WORDS
 
 
 def _content(text: str) -> list[str]:

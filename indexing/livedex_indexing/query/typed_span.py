@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from livedex_indexing.model import Query
+from livedex_indexing.query.declaring_line import defined_at
 from livedex_indexing.query.inner_text import texts_inside
 from livedex_indexing.query.message_names import names_in_message
-from livedex_indexing.query.names_among_words import members_among, names_among
+from livedex_indexing.query.names_among_words import members_among, members_as_words, names_among
 from livedex_indexing.query.typed_name import continues_word, name_inside, plain_signs, typed_name
 
 COMPARED: Final = 10_000  # parts: 3 ms; beyond, a text repeats the beginning of what was typed again and again
@@ -30,7 +31,8 @@ class _Wording:
 
 class TypedSpan:
     """Finds all of a ``text`` that was typed, else a phrase or the words of the ``query`` that it is, else what it
-    reports or asks for, else the name in it. While the last word is unfinished, it may go on."""
+    reports or asks for, else the name in it, else a definition of the member that its words make together. While the
+    last word is unfinished, it may go on."""
 
     def __init__(self, text: str, query: Query) -> None:
         names = (typed_name(text), name_inside(text), *names_in_message(text))
@@ -39,6 +41,8 @@ class TypedSpan:
         typed = (text, *query.phrases, query.text, *texts_inside(text), *(name.name for name in named))
         wordings = [wording.split() for wording in dict.fromkeys(typed)]
         self._wordings = [_Wording(parts) for parts in wordings if parts]  # lowered once, not for each hit
+        members = [name.name.lower().split() for name in members_as_words(text)]
+        self._members = dict.fromkeys(joint.join(parts) for parts in members for joint in ("_", ""))
         self._unfinished = query.unfinished
 
     def find(self, text: str) -> tuple[int, int] | None:
@@ -49,7 +53,8 @@ class TypedSpan:
             found = self._find(text, low, wording)
             if found is not None:
                 return found
-        return None
+        defined = [(at, at + len(name)) for name in self._members if (at := defined_at(low, name)) is not None]
+        return max(defined, default=None)  # a member stands behind its type
 
     def _find(self, text: str, low: str, wording: _Wording) -> tuple[int, int] | None:
         lowered = wording.lowered

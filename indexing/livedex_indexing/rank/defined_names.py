@@ -13,7 +13,7 @@ from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
 from livedex_indexing.query.hyphenated_name import hyphenated_name
 from livedex_indexing.query.member_line import has_member, is_type
 from livedex_indexing.query.message_names import names_in_message
-from livedex_indexing.query.names_among_words import members_among, names_among
+from livedex_indexing.query.names_among_words import members_among, members_as_words, names_among
 from livedex_indexing.query.typed_name import TypedName, is_of_types, names_used_with
 from livedex_indexing.rank.likely_names import defining, having, likely_first, within
 from livedex_indexing.rank.outline_probe import OutlineProbe
@@ -113,14 +113,17 @@ class Definitions:
         rows = self._reader.rows_of(SYMBOLS, found) if owner else []
         return not owner or any(owner in (symbol or "").split(".") for _, symbol in rows)
 
-    def in_any_case(self, name: TypedName) -> dict[int, float]:
-        """Rate the chunks that surely define a name in some other case, as ``class Future`` does for ``future``."""
+    def in_any_case(self, name: TypedName | None, rated: dict[int, float]) -> dict[int, float]:
+        """Rate the chunks that surely define a name typed in lower case in some other case, as ``class Future`` does
+        for ``future``; return ``rated`` where the name is defined as it was typed, or nowhere."""
+        if name is None or not name.may_be_in_any_case or DEFINED in rated.values():
+            return rated
         own = self._reader.tokens(name.name)
         if not own or not self._probe.may_be_named(own):
-            return {}
+            return rated
         proposed = other_chunks(self._reader, f"symbols : {phrase(own)}", 0, self._resolved, ROWS)
         named = self.named(name._replace(any_case=True), own, within(self._reader, proposed, self._files))
-        return self.firsts_most(dict.fromkeys(named, IN_ANY_CASE))
+        return self.firsts_most(dict.fromkeys(named, IN_ANY_CASE)) if named else rated
 
     def of_used(self, text: str, used: TypedName) -> dict[int, float]:
         """Rate the definition of a name that a text uses: of types in types, or where a plain word is called with
@@ -157,6 +160,24 @@ class Definitions:
             if DEFINED in rated.values():
                 return rated
         return {i: AMONG_WORDS * value for name in names_among(text) for i, value in self.of(name).items()}
+
+    def of_member_in_words(self, text: str) -> dict[int, float]:
+        """Rate the chunks that surely define a name which was typed in any case with its type or its file, all as
+        words: as ``queue put`` and ``put queue`` for ``Queue.put``, or for ``put`` in ``queue.py``."""
+        words = text.split()
+        turned = members_as_words(" ".join(reversed(words))) if len(words) == 2 else ()
+        for name in (*members_as_words(text), *turned):
+            own, owner = self._reader.tokens(name.name), self._reader.tokens(name.owner)
+            if not own or not owner or not self._probe.is_in_a_name(own):
+                continue
+            found: Sequence[int] = []
+            if self._probe.is_in_a_name(owner):
+                match = f"symbols : ({phrase(owner)} AND {phrase(own)})"
+                found = self.named(name, own, other_chunks(self._reader, match, 0, self._resolved, ROWS))
+            rated = self.firsts_most(dict.fromkeys(found, DEFINED)) or self._of_module(name, own)
+            if rated:
+                return {i: AS_WORDS * value for i, value in rated.items()}
+        return {}
 
     def in_spans(self, name: TypedName, own: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[int]:
         """Return the chunks that surely define a name, among those of some files. ``own``: the words of the name."""
@@ -229,8 +250,8 @@ def _distance(package: bytes, module: bytes, folder: bytes, name: bytes) -> int 
     is the folder of the module."""
     stem = name.partition(b".")[0]
     *above, last = (_VERSION.sub(b"", part) for part in (b"", b"", *folder.removesuffix(b"/src").split(b"/")))
-    if stem == module and package in (b"", last):
+    if stem.lower() == module.lower() and package in (b"", last):
         return 0
-    if last != module or package not in (b"", above[-1]):
+    if last.lower() != module.lower() or package not in (b"", above[-1]):
         return None
     return 0 if stem in _OF_FOLDER else 1

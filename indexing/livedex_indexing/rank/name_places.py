@@ -123,19 +123,20 @@ class NamePlaces:
             return dict.fromkeys(self._imported, AT_LINE)
         name, inside, words = typed_name(text), name_inside(text) or name_in_signs(text), in_words(text)
         rated = self._definitions.of_hyphenated(text) if name is None else self._definitions.of(name)
-        rated = self._in_any_case(name, rated)
+        rated = self._definitions.in_any_case(name, rated)
         used = None if rated else name_used(text)
         defining = {} if used is None else self._definitions.of(used)
         uses = self._lines.using(used, defining, best) if used is not None and defining else {}
         if uses:
             return uses
         if not rated and inside is not None:
-            rated = self._in_any_case(inside, self._definitions.of_used(text, inside))
+            rated = self._definitions.in_any_case(inside, self._definitions.of_used(text, inside))
         if not rated and corrected != text:
             meant = typed_name(corrected) or name_inside(corrected)
             rated = {} if meant is None else self._definitions.of(meant._replace(any_case=True))
         if not rated and (name is None or name.is_words):
-            rated = self._definitions.in_message(text) or self._definitions.among_words(text)
+            rated = self._definitions.of_member_in_words(text)
+            rated = rated or self._definitions.in_message(text) or self._definitions.among_words(text)
         plain = None if rated else plain_name_inside(text)
         if plain is not None and self._rarest(self._reader.tokens(plain.name)) <= SELDOM:
             rated = {i: IN_QUESTION * value for i, value in self._definitions.of(plain).items()}
@@ -320,12 +321,6 @@ class NamePlaces:
         finder, tokens = typed_text(text), self._reader.tokens(text)
         found = self._proposed(f"body : {phrase(tokens)}") if finder is not None and tokens else []
         return finder is not None and bool(having(self._texts, found[:READ], finder))
-
-    def _in_any_case(self, name: TypedName | None, rated: dict[int, float]) -> dict[int, float]:
-        """Return the definitions of a name typed in lower case that is known in another case only, else ``rated``."""
-        if name is None or not name.may_be_in_any_case or DEFINED in rated.values():
-            return rated
-        return self._definitions.in_any_case(name) or rated
 
     def _of_type(self, name: TypedName | None, rated: Mapping[int, float]) -> dict[int, float]:
         """Rate the definitions of the type in ``Foo.new``, where no member of the type itself is known."""

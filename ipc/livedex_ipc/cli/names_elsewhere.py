@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # typing's own would cost the import of typing
 if TYPE_CHECKING:
     from typing import Final
 
-# Of several, the first that the command has: `livedex rm` means `livedex roots remove`, `livedex roots rm` `remove`.
+# Of several, the first that there is: `rm` means `roots remove`, and behind `roots` it means `remove`.
 _COMMANDS: Final = {
     "search": ("find", "grep", "query", "ask", "look", "rg"),
     "up": ("add", "init", "start", "watch-folder", "index-folder", "open"),
@@ -35,7 +35,7 @@ _COMMANDS: Final = {
 _OPTIONS: Final = {
     "--lang": ("--type", "--filetype", "--ft"),
     "--glob": ("--include", "--exclude", "--iglob", "--ext", "--extension", "--pattern", "--ignore"),
-    "--limit": ("--max-count", "--max-results", "--results", "--top", "--top-k", "--num", "--number", "--head", "-m", "-k"),
+    "--limit": ("--max-count", "--max-results", "--results", "--top", "--top-k", "--num", "--number", "-m", "-k"),
     "--context": ("--after-context", "--before-context", "-A", "-B"),
     "--in": ("--dir", "--directory", "--folder", "-d"),
     "--since": ("--after", "--newer", "--changed-within"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_indexing.query.names_among_words import members_among, names_among
+from livedex_indexing.query.names_among_words import members_among, members_as_words, names_among
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,24 @@ def test_two_words_make_a_member_or_a_name_in_a_file(text: str, member: tuple[st
 )
 def test_words_that_are_written_as_names_are(text: str, names: list[str]) -> None:
     assert [name.name for name in names_among(text)] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "members"),
+    [
+        ("queue put", [("put", "queue")]),
+        ("tips open_tip", [("open_tip", "tips")]),
+        ("decimal next minus", [("next minus", "decimal"), ("minus", "decimal next")]),
+        ("cookie is expired", [("is expired", "cookie")]),  # no type ends in `is`
+        ("the queue", []),
+        ("queue of", []),
+        ("queue x", []),
+        ("queue", []),
+        ("queue.put now", []),
+        ("one two three four five", []),
+    ],
+)
+def test_words_without_signs_make_a_member_of_any_case(text: str, members: list[tuple[str, str]]) -> None:
+    found = list(members_as_words(text))
+    assert [(name.name, name.owner) for name in found] == members
+    assert all(name.any_case for name in found)

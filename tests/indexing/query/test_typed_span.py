@@ -17,6 +17,7 @@ HEADER = """/* The lift of a crane, see LIFT_MAX. */
 int lift(struct crane  *crane);
 int lifts;
 İstanbul: lift(crane)
+int hoist(struct crane *crane) {
 """
 
 
@@ -39,6 +40,7 @@ def found(typed: str, text: str = HEADER, query: Query | None = None) -> str | N
         ("int lif", None),
         ("ift", None),
         ("crane lift", None),
+        ("crane hoist", "hoist"),
         (" ", None),
     ],
 )

@@ -19,9 +19,11 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         paste = "    def paste(self, text):\n        return text\n\n"
         made.write("root/ui/editor.py", f"{USES}{FILLER}\n\nclass Editor:\n{paste}{FILLER}")
         made.write("root/ui/tips.py", f"def close():\n{FILLER}\n\ndef open_tip(text):\n    return text\n\n{FILLER}")
+        made.write("root/ui/bars.py", f"{FILLER}\n\nclass Toolbar:\n    pass\n\n{FILLER}")
         made.write("root/shell.py", f"class Shell:\n{paste}{FILLER}")
         for number in range(OTHERS):
             made.write(f"root/ui/editor_paste{number}.py", USES)
+            made.write(f"root/bars{number}.py", "toolbar = add(toolbar)  # a toolbar for each toolbar\n" * 4)
             made.write(f"root/notes{number}.md", f"How an editor pastes, and when tips open, ui {number}.\n")
         yield made
 
@@ -37,6 +39,15 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         ("open_tip in ui", "ui/tips.py", "def open_tip"),
         ("open_tip of tips.py", "ui/tips.py", "def open_tip"),
         ("fix leak of open_tip()", "ui/tips.py", "def open_tip"),
+        ("editor paste", "ui/editor.py", "def paste"),
+        ("paste editor", "ui/editor.py", "class Editor"),
+        ("tips close", "ui/tips.py", "def close"),
+        ("ui close", "ui/tips.py", "def close"),
+        ("shell paste", "shell.py", "def paste"),
+        ("tips open tip", "ui/tips.py", "def open_tip"),
+        ("toolbar", "ui/bars.py", "class Toolbar"),
+        ("where is toolbar defined", "ui/bars.py", "class Toolbar"),
+        ("the toolbar class", "ui/bars.py", "class Toolbar"),
     ],
 )
 def test_the_definition_comes_first(app: Indexed, query: str, path: str, line: str) -> None:
