@@ -33,7 +33,7 @@ _USUAL: Final = {
     "danish": "og ikke det eller som af",
     "dutch": "het een niet voor wordt deze",
     "esperanto": "kaj kiu estas ne tiu au",
-    "estonian": "ning kui see ei voi ole",
+    "estonian": "ning kui oma ei voi ole",
     "finnish": "etta mutta joka ovat kun tai",
     "french": "dans avec une cette qui sont",
     "german": "und nicht eine oder werden wird",
@@ -43,13 +43,13 @@ _USUAL: Final = {
     "indonesian": "yang dan untuk dengan tidak adalah",
     "irish": "agus leis chun seo nach bhfuil",
     "italian": "che della una sono gli nel",
-    "lithuanian": "yra kad arba jei kaip bus",
+    "lithuanian": "yra kad arba jei kaip buvo",
     "nepali": "छ लागि गर्न पनि यो तपाईं",
     "norwegian": "og ikke det eller som av",
     "persian": "این برای است که در شود",
     "polish": "nie jest oraz dla lub przez",
     "portuguese": "uma nao como pelo sao voce",
-    "romanian": "este pentru sau sunt care din",
+    "romanian": "este pentru sau sunt acest din",
     "russian": "что для как не это или",
     "serbian": "koji nije ili kako ako samo",
     "serbian cyrillic": "који није или како ако само",
@@ -65,13 +65,13 @@ _USUAL_WITHOUT: Final = {
     "belarusian": "гэта што каб або як не",
     "bengali": "এবং জন্য এই করা না হয়",
     "bulgarian": "че като или за да се",
-    "galician": "unha coa dos non pode como",
+    "galician": "unha coa dunha tamen pode como",
     "gujarati": "છે અને માટે તમે આ નથી",
     "latvian": "vai lai nav kas ir par",
     "macedonian": "дека што како или се за",
     "marathi": "आहे आणि किंवा तुम्ही साठी या",
-    "slovak": "alebo ktore sa ako pre nie",
-    "slovenian": "ki ali kot pri za je",
+    "slovak": "alebo ktore ako nie moze bude",
+    "slovenian": "ki ali kot tudi lahko je",
     "telugu": "మరియు లేదా ఈ ఒక మీరు మీ",
     "ukrainian": "що або це для як не",
 }
@@ -213,6 +213,11 @@ def _present(reader: Reader, counts: WordCounts) -> tuple[str, ...]:
 @cache
 def _usual(language: str) -> list[str]:
     return fold_letters((_USUAL | _USUAL_WITHOUT)[language]).split()
+
+
+def usual_words() -> frozenset[str]:
+    """Return the words that tell the languages, as the index has them."""
+    return frozenset(word for language in _USUAL | _USUAL_WITHOUT for word in _usual(language))
 
 
 def _any_pair(pairs: Iterable[tuple[str, str]]) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import sysconfig
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from helpers.indexed_folder import Indexed
-from livedex_indexing.query.inflections import have_one_stem
+from livedex_indexing.query.inflections import have_one_stem, usual_words
 
 TEXTS = {
     "de/bau.md": "Die Häuser sind alt, und eine Werkstatt wird gebaut, nicht abgerissen oder verkauft.",
@@ -124,3 +127,11 @@ def test_words_that_texts_write_as_one(index: Indexed, query: str, path: str) ->
 
 def test_words_that_a_text_has_in_a_row_are_not_joined(index: Indexed) -> None:
     assert index.found("Haupt Platz") == ["de/haupt.md"]
+
+
+def test_no_usual_word_of_a_language_is_usual_in_english_or_code() -> None:
+    """Else words of English texts would get the forms of that language: `fixme` those with `fixm`."""
+    sources = [path.read_bytes().lower() for path in Path(sysconfig.get_path("stdlib")).rglob("*.py")]
+    files = Counter(word for source in sources for word in set(re.findall(rb"[a-z]+", source)))
+    assert files[b"see"] > len(sources) / 20
+    assert {word for word in usual_words() if files[word.encode()] > len(sources) / 20} == set()
