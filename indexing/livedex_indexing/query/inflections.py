@@ -120,10 +120,11 @@ def _find(reader: Reader, counts: WordCounts, typed: str, term: QueryTerm) -> tu
     if not _SHORTEST <= len(plain) <= _LONGEST or plain in STOP_WORDS:
         return ()
     own = reader.one(_CONTENTS, (plain,))
+    is_usual = partial(_is_usual, reader, counts)
     read: dict[str, list[tuple[str, int]]] = {}
     found: dict[str, int] = {}
     for language in _present(reader, counts):
-        if not _is_usual(reader, language, plain, own):
+        if not is_usual(language, plain, own):
             continue
         beginnings, is_form = _forms_in(reader, language, typed, plain)
         for begin in beginnings:
@@ -131,7 +132,7 @@ def _find(reader: Reader, counts: WordCounts, typed: str, term: QueryTerm) -> tu
                 read[begin] = sorted(reader.rows(_BEGINNING, (begin, begin + _LAST, _READ)), key=_commonest_first)
             alike = [(word, contents) for word, contents in read[begin] if is_form(word)]
             # What is rarer than one word of the language hardly is another one's.
-            first = (place for place, each in enumerate(alike) if _is_usual(reader, language, *each))
+            first = (place for place, each in enumerate(alike) if is_usual(language, *each))
             found |= alike[next(first, len(alike)) :]
     return _new_forms(reader, counts, term, sorted(found.items(), key=_commonest_first))
 
@@ -202,11 +203,12 @@ def _only_token(reader: Reader, typed: str) -> str | None:
     return tokens[0] if len(tokens) == 1 else None
 
 
-def _present(reader: Reader, counts: WordCounts) -> tuple[str, ...]:
-    """Return the languages of which a text is in the index."""
+def _present(reader: Reader, counts: WordCounts) -> dict[str, int]:
+    """Return the languages of which a text is in the index, each with the number of contents with a usual word."""
     if counts.languages is None:
         pairs = {language: combinations(_usual(language)[:_TELLING], 2) for language in _USUAL | _USUAL_WITHOUT}
-        counts.languages = tuple(language for language, each in pairs.items() if reader.one(_HAS, (_any_pair(each),)))
+        found = [language for language, each in pairs.items() if reader.one(_HAS, (_any_pair(each),))]
+        counts.languages = {language: int(reader.one(_COUNT, (_any_usual(language),))) for language in found}
     return counts.languages
 
 
@@ -228,7 +230,15 @@ def _quoted(word: str) -> str:
     return f'"{word}"'
 
 
-def _is_usual(reader: Reader, language: str, word: str, contents: int | None) -> bool:
+@cache
+def _any_usual(language: str) -> str:
+    return " OR ".join(map(_quoted, _usual(language)))
+
+
+def _is_usual(reader: Reader, counts: WordCounts, language: str, word: str, contents: int | None) -> bool:
     """Whether texts of the language are most of the ``contents`` with a word, or none has it."""
-    usual = " OR ".join(map(_quoted, _usual(language)))
-    return not contents or int(reader.one(_COUNT, (f"{_quoted(word)} AND ({usual})",))) >= _SHARE * contents
+    if not contents:
+        return True
+    if _present(reader, counts)[language] < _SHARE * contents:
+        return False  # at once, for the words of all other texts
+    return int(reader.one(_COUNT, (f"{_quoted(word)} AND ({_any_usual(language)})",))) >= _SHARE * contents

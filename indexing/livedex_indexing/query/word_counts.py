@@ -107,7 +107,7 @@ class WordCounts:
         self._counted_at: int = 0 if former is None else former._counted_at  # all chunks at the time of these counts
         self.meanings: Meanings = Meanings() if former is None else former.meanings
         self.forms: dict[str, tuple[Form, ...]] = {}  # of typed words
-        self.languages: tuple[str, ...] | None = None  # besides English, of texts
+        self.languages: dict[str, int] | None = None  # besides English, each with the number of its texts, at most
 
     def all_chunks(self, reader: Reader) -> int:
         """Return the number of chunks in the index."""
