@@ -77,4 +77,25 @@ DEFECTS = (
         (('stem if stem[0] == word[0] or language == "arabic" else word[: len(stem)]', "stem"),),
         "tests/indexing/search/test_inflected_words.py::test_another_form_is_found",
     ),
+    Defect(
+        "links-to-as-words",
+        "`links to Some Note` finds the note itself",
+        "livedex_indexing/search/pasted_line.py",
+        (("_as_link(reader, _as_tag(reader, request), places)", "_as_tag(reader, request)"),),
+        "tests/indexing/search/test_links_to_a_note.py::test_the_notes_with_the_link_are_found",
+    ),
+    Defect(
+        "identifier-with-other-signs",
+        "an IBAN without its blanks finds nothing",
+        "livedex_indexing/search/written_number.py",
+        (("for form in identifier_forms(text):", "for form in ():"),),
+        "tests/indexing/search/test_written_numbers.py::test_it_is_searched_for_as_a_file_has_it",
+    ),
+    Defect(
+        "day-of-an-old-year",
+        "`5 March` leads to the journal of that day in the oldest year",
+        "livedex_indexing/search/written_date.py",
+        (("reverse=True", "reverse=False"),),
+        "tests/indexing/search/test_written_dates.py::test_of_several_years_the_newest_counts",
+    ),
 )

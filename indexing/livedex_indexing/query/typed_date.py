@@ -36,6 +36,8 @@ _FORMS: Final = tuple(
         rf"{_DAY}\.? {{1,2}}(?:(?:of|de) )?{_NAME},? {{1,2}}(?:de )?{_YEAR}",  # 5 March 2024, 5 de marzo de 2024
         rf"{_NAME},? {{1,2}}(?:of |de )?{_YEAR}",  # March 2024
         rf"{_YEAR}[-/](?P<month>[01]\d)",  # 2024-03
+        rf"{_NAME} {{1,2}}{_DAY}",  # March 5
+        rf"{_DAY}\.? {{1,2}}(?:(?:of|de) )?{_NAME}",  # 5 March
     )
 )
 _DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -43,22 +45,25 @@ _LONGEST: Final = 400  # characters; a longer text was pasted
 
 
 class Day(NamedTuple):
-    """A date that may be meant."""
+    """A date that may be meant. Year 0: of any year."""
 
     year: int
     month: int
     day: int
 
     @property
-    def of_names(self) -> tuple[str, str]:
-        """The forms that sort in names of files."""
+    def of_names(self) -> tuple[str, ...]:
+        """The forms that sort in names of files; without a year, what such a form ends in."""
+        if not self.year:
+            return (f"{self.month:02}-{self.day:02}",)
         return f"{self.year}-{self.month:02}-{self.day:02}", f"{self.year}{self.month:02}{self.day:02}"
 
     @property
     def of_texts(self) -> Iterator[str]:
         """The forms of texts, the least doubtful first. Blanks and signs between the parts say nothing."""
-        yield from self.of_names
-        day, year = str(self.day), str(self.year)
+        if self.year:
+            yield from self.of_names
+        day, year = str(self.day), str(self.year or "")
         for names in _MONTHS:
             month = names[self.month - 1]
             yield from (f"{month} {day} {year}", f"{day} {month} {year}")
@@ -67,6 +72,8 @@ class Day(NamedTuple):
             yield from (f"{month} {ordinal} {year}", f"{ordinal} {month} {year}")
             if self.day < 10:
                 yield from (f"{month} 0{day} {year}", f"0{day} {month} {year}")
+        if not self.year:
+            return
         yield from (f"{self.day}.{self.month}.{year}", f"{self.day:02}.{self.month:02}.{year}")
         yield from (f"{self.month}/{self.day}/{year}", f"{self.month:02}/{self.day:02}/{year}")
 
@@ -128,4 +135,4 @@ def _days(found: re.Match[str]) -> Iterator[Day | Month]:
         pairs = [(_NUMBER[parts["name"].lower()] if "name" in parts else int(parts["month"]), int(parts["day"]))]
     for month, day in dict.fromkeys(pairs):
         if 1 <= month <= len(_DAYS) and 1 <= day <= _DAYS[month - 1]:
-            yield Day(int(parts["year"]), month, day)
+            yield Day(int(parts.get("year") or 0), month, day)

@@ -25,6 +25,12 @@ from livedex_indexing.store.read_pool import Reader
 
 _JOINT: Final = re.compile(r"::|->|[.#\\/]")
 _TAG: Final = re.compile(r"\s*(?i:tag|tags|tagged):? +#?(?P<tag>[^\W\d]\w*(?:[-/]\w+)+)\s*")
+_LINKS_TO: Final = re.compile(
+    r"\s*(?:what |which (?:notes?|files?|pages?) )?(?:(?:back)?links? to|backlinks(?: of)?):? "
+    r"(?:\[\[)?(?P<note>[^\[\]|\"]*[^\[\]|\"\s])(?:\]\])?\s*\??",
+    re.IGNORECASE,
+)
+_CO_AUTHORS: Final = re.compile(r"(?P<author>\b[^\W\d]+),? et al\b\.?,? ?", re.IGNORECASE)
 _CUT: Final = re.compile(r"(?:\.{3}|…)?(?P<line>.*?)(?:\.{3}|…)?", re.DOTALL)
 _OF_DIFF: Final = re.compile(r"\s*[+-](?![+-])(?P<line>[^\n]*\w[^\n]*)\n?")
 
@@ -37,14 +43,16 @@ def is_pasted(reader: Reader, text: str, places: Callable[[], NamePlaces]) -> bo
 
 
 def as_written(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
-    """Return the request for what files have instead of what was typed: a line without the ellipsis where it was cut,
-    or the sign of a diff, what a regular expression looks for, a tag without the word, the name in what a program
-    printed, a date in another form; any other request as it is. ``places``: as in `is_pasted`."""
+    """Return the request for what files have instead of what was typed: a question without what is put around it, a
+    line without the ellipsis where it was cut, or the sign of a diff, what a regular expression looks for, a tag or a
+    link without the word, the name in what a program printed, a date in another form; any other request as it is.
+    ``places``: as in `is_pasted`."""
     request = _without_chat(reader, request, places)
     request = _without_ellipsis(reader, request, places)
     request = _without_sign_of_diff(reader, request, places)
     request = _without_pattern(reader, request, places)
-    request = _as_tag(reader, request)
+    request = _as_link(reader, _as_tag(reader, request), places)
+    request = _without_co_authors(reader, request)
     request = with_written_date(reader, _with_printed_name(reader, request, places))
     return with_written_number(reader, request)
 
@@ -98,6 +106,26 @@ def _as_tag(reader: Reader, request: SearchRequest) -> SearchRequest:
     if found is None or not reader.has_chunk(f"body : {phrase(tokens)}"):
         return request
     return replace(request, query=f"#{found['tag']}")
+
+
+def _as_link(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
+    """Return the request for ``"[[Some Note"`` instead of ``links to Some Note``, if a file has such a link; any other
+    request as it is."""
+    found = _LINKS_TO.fullmatch(request.query)
+    link = "" if found is None else f"[[{found['note']}"
+    if not link or not is_pasted(reader, link, places):
+        return request
+    return replace(request, query=f'"{link}"')
+
+
+def _without_co_authors(reader: Reader, request: SearchRequest) -> SearchRequest:
+    """Return the request for ``Miller 2023`` instead of ``Miller et al. 2023``, unless a file has ``Miller et al``; any
+    other request as it is."""
+    found = _CO_AUTHORS.search(request.query)
+    tokens = [] if found is None else reader.tokens(f"{found['author']} et al")
+    if not tokens or reader.has_chunk(f"body : {phrase(tokens)}"):
+        return request
+    return replace(request, query=_CO_AUTHORS.sub(r"\g<author> ", request.query).strip())
 
 
 def _with_printed_name(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:

@@ -6,18 +6,20 @@ forms, one counts first that stands where the other words of the query do.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from livedex_indexing.query.query_terms import STOP_WORDS
-from livedex_indexing.query.typed_date import TypedDate, typed_date
+from livedex_indexing.query.typed_date import Day, Month, TypedDate, typed_date
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
 
 _MOST_WORDS: Final = 6  # of the others
 _IN_NAMES: Final = "SELECT EXISTS (SELECT 1 FROM paths WHERE paths MATCH ?)"
+_NAMES: Final = "SELECT d.name FROM paths p CROSS JOIN files d ON d.id = p.rowid WHERE paths MATCH ? LIMIT 1000"
 _IN_NAMES_WITH: Final = """SELECT EXISTS (SELECT 1 FROM paths p CROSS JOIN files d ON d.id = p.rowid
                            CROSS JOIN exact e ON e.rowid = d.content_id WHERE paths MATCH ? AND exact MATCH ?)"""
 
@@ -39,11 +41,19 @@ def with_written_date(reader: Reader, request: SearchRequest) -> SearchRequest:
 
 def _written(reader: Reader, date: TypedDate, typed: str, others: Sequence[str]) -> str | None:
     """Return the form that some file has, with the other words in it; None if none has any."""
-    names = [form for day in date.days for form in day.of_names]
+    names = [form for day in date.days for form in (day.of_names if day.year else _newest_first(reader, day))]
     texts = [typed, *(form for day in date.days for form in day.of_texts)]
     if date.is_month:  # its words, with a day between them, or a text about it say more than the files of its days
         return _near(reader, typed, others) or _in_texts(reader, texts, others) or _in_names(reader, names, others)
     return _in_names(reader, names, others) or _in_texts(reader, texts, others)
+
+
+def _newest_first(reader: Reader, day: Day | Month) -> list[str]:
+    """Return the days of all years that files are named after, of a day without its year."""
+    (form,) = day.of_names
+    dated = re.compile(rf"(?:19|20)\d\d-{form}".encode())
+    names = reader.rows(_NAMES, (f'name : "{" ".join(reader.tokens(form))}"',))
+    return sorted({found[0].decode() for (name,) in names if (found := dated.search(name))}, reverse=True)
 
 
 def _in_names(reader: Reader, forms: Iterable[str], others: Sequence[str]) -> str | None:

@@ -9,13 +9,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from livedex_indexing.query.typed_number import other_forms, telephone_digits
+from livedex_indexing.query.typed_number import identifier_forms, other_forms, telephone_digits
 from livedex_indexing.rank.postings import phrase
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
 
 _LONGEST: Final = 400  # characters; a longer text was pasted
-_GROUPS: Final = (3, 4, 2, 5)  # digits of a group in a telephone number; a country's code may have one
+_GROUPS: Final = (3, 4, 2, 5, 1)  # digits of a group in a telephone number, or in that of a book
 _LOOKUPS: Final = 120  # of groups
 
 
@@ -27,8 +27,13 @@ def with_written_number(reader: Reader, request: SearchRequest) -> SearchRequest
     for other in other_forms(text):
         if not _has(reader, text[other.start : other.end]) and _has(reader, other.form):
             return replace(request, query=f"{text[: other.start]}{other.form}{text[other.end :]}")
+    if _has(reader, text):
+        return request
+    for form in identifier_forms(text):
+        if _has(reader, form):
+            return replace(request, query=form)
     digits = telephone_digits(text)
-    if not digits or _has(reader, text):
+    if not digits:
         return request
     form = digits if _has(reader, digits) else " ".join(_grouped(reader, (), digits, [_LOOKUPS]) or ())
     return replace(request, query=form) if form else request
@@ -39,7 +44,7 @@ def _grouped(reader: Reader, before: tuple[str, ...], digits: str, left: list[in
     was found by so many lookups as are ``left``."""
     if not digits:
         return before
-    for size in _GROUPS if before else (*_GROUPS, 1):
+    for size in _GROUPS:
         way = (*before, digits[:size])
         if size > len(digits) or left[0] <= 0:
             continue

@@ -76,3 +76,25 @@ def test_a_month_with_a_day_between_its_words_stays(index: Indexed) -> None:
     answer = index.ask("May 2022")
     assert answer.hits[0]["relative_path"] == "visits.txt"
     assert "did_you_mean" not in answer.extras
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("March 5", "journal/2024-03-05.md"),
+        ("5 mar", "journal/2024-03-05.md"),
+        ("8 August", "journal/2022-08-08.md"),
+        ("7. Juni", "rain.txt"),
+        ("plants 7 march", "journal/2024-03-07.md"),
+    ],
+)
+def test_a_day_without_its_year(index: Indexed, query: str, path: str) -> None:
+    assert index.found(query)[0] == path
+
+
+def test_of_several_years_the_newest_counts(index: Indexed) -> None:
+    index.write("root/journal/2023-03-05.md", "Rain.\n")
+    answer = index.ask("5th of March")
+    assert answer.hits[0]["relative_path"] == "journal/2024-03-05.md"
+    assert answer.extras["did_you_mean"]["query"] == "2024-03-05"
+    assert index.found("rain March 5")[0] == "journal/2023-03-05.md"
