@@ -81,7 +81,7 @@ DEFECTS = (
         "links-to-as-words",
         "`links to Some Note` finds the note itself",
         "livedex_indexing/search/pasted_line.py",
-        (("_as_link(reader, _as_tag(reader, request), places)", "_as_tag(reader, request)"),),
+        (("    request = _as_link(reader, request, places)\n", ""),),
         "tests/indexing/search/test_links_to_a_note.py::test_the_notes_with_the_link_are_found",
     ),
     Defect(
