@@ -26,6 +26,8 @@ _NUMBER: Final = {name.lower(): at for names in _MONTHS for at, name in enumerat
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _DAY: Final = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|º)?"
 _NAME: Final = rf"(?P<name>{'|'.join(sorted(_NUMBER, key=len, reverse=True))})\.?"
+_WEEKS: Final = ("week", "kw", "woche", "semaine", "semana", "settimana")
+_WEEK: Final = rf"(?:{'|'.join(_WEEKS)})"
 _FORMS: Final = tuple(
     re.compile(rf"(?<![\w.\"/:=-]){form}(?![\w\"/:-]|\.\d)", re.IGNORECASE)
     for form in (
@@ -36,11 +38,13 @@ _FORMS: Final = tuple(
         rf"{_DAY}\.? {{1,2}}(?:(?:of|de) )?{_NAME},? {{1,2}}(?:de )?{_YEAR}",  # 5 March 2024, 5 de marzo de 2024
         rf"{_NAME},? {{1,2}}(?:of |de )?{_YEAR}",  # March 2024
         rf"{_YEAR}[-/](?P<month>[01]\d)",  # 2024-03
+        rf"{_WEEK} {{0,2}}(?P<week>[0-5]?\d)(?:,? {{1,2}}(?:of )?{_YEAR})?",  # week 10, KW 10 2024
         rf"{_NAME} {{1,2}}{_DAY}",  # March 5
         rf"{_DAY}\.? {{1,2}}(?:(?:of|de) )?{_NAME}",  # 5 March
     )
 )
 _DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_LAST_WEEK: Final = 53
 _LONGEST: Final = 400  # characters; a longer text was pasted
 
 
@@ -96,13 +100,31 @@ class Month(NamedTuple):
         yield from (f"{names[self.month - 1]} {self.year}" for names in _MONTHS)
 
 
+class Week(NamedTuple):
+    """A week of the ISO calendar that may be meant. Year 0: of any year."""
+
+    year: int
+    week: int
+
+    @property
+    def of_names(self) -> tuple[str]:
+        """The form that sorts in names of files; without a year, what such a form ends in."""
+        return (f"{self.year}-W{self.week:02}" if self.year else f"W{self.week:02}",)
+
+    @property
+    def of_texts(self) -> Iterator[str]:
+        """The forms of texts, the least doubtful first."""
+        yield from self.of_names
+        yield from (f"{word} {self.week} {self.year or ''}" for word in _WEEKS)
+
+
 class TypedDate(NamedTuple):
-    """A date in a text, from ``start`` to ``end``, and the ``days`` or the month that it may be, the likeliest
-    first."""
+    """A date in a text, from ``start`` to ``end``, and the ``days``, the month or the week that it may be, the
+    likeliest first."""
 
     start: int
     end: int
-    days: tuple[Day | Month, ...]
+    days: tuple[Day | Month | Week, ...]
 
     @property
     def is_month(self) -> bool:
@@ -121,8 +143,12 @@ def typed_date(text: str) -> TypedDate | None:
     return None
 
 
-def _days(found: re.Match[str]) -> Iterator[Day | Month]:
+def _days(found: re.Match[str]) -> Iterator[Day | Month | Week]:
     parts = found.groupdict()
+    if "week" in parts:
+        if 1 <= int(parts["week"]) <= _LAST_WEEK:
+            yield Week(int(parts["year"] or 0), int(parts["week"]))
+        return
     if not {"day", "first"} & parts.keys():
         month = _NUMBER[parts["name"].lower()] if "name" in parts else int(parts["month"])
         if 1 <= month <= len(_DAYS):

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from livedex_indexing.query.query_terms import STOP_WORDS
-from livedex_indexing.query.typed_date import Day, Month, TypedDate, typed_date
+from livedex_indexing.query.typed_date import Day, Month, TypedDate, Week, typed_date
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
 
@@ -48,10 +48,10 @@ def _written(reader: Reader, date: TypedDate, typed: str, others: Sequence[str])
     return _in_names(reader, names, others) or _in_texts(reader, texts, others)
 
 
-def _newest_first(reader: Reader, day: Day | Month) -> list[str]:
-    """Return the days of all years that files are named after, of a day without its year."""
+def _newest_first(reader: Reader, day: Day | Month | Week) -> list[str]:
+    """Return the days of all years that files are named after, of a day without its year; or the weeks."""
     (form,) = day.of_names
-    dated = re.compile(rf"(?:19|20)\d\d-{form}".encode())
+    dated = re.compile(rf"(?:19|20)\d\d-{form}".encode(), re.IGNORECASE)
     names = reader.rows(_NAMES, (f'name : "{" ".join(reader.tokens(form))}"',))
     return sorted({found[0].decode() for (name,) in names if (found := dated.search(name))}, reverse=True)
 

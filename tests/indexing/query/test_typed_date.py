@@ -71,6 +71,9 @@ def test_the_place_of_a_date_is_known() -> None:
         "2024-03-",
         "walk 5 2024",
         "2024-03-05-part",
+        "week 54",
+        "week 0",
+        "weekend 10",
         "",
     ],
 )

@@ -92,6 +92,16 @@ def test_a_day_without_its_year(index: Indexed, query: str, path: str) -> None:
     assert index.found(query)[0] == path
 
 
+@pytest.mark.parametrize(
+    "query", ["week 10", "KW 10", "week 10 2024", "2024-W10", "plans of week 10", "rain week 10 2023"]
+)
+def test_a_week(index: Indexed, query: str) -> None:
+    index.write("root/weekly/2023-W10.md", "Rain.\n")
+    index.write("root/weekly/2024-W10.md", "Plans.\n")
+    index.write("root/weekly/2024-W11.md", "Plans of 10 plants, the week after.\n")
+    assert index.found(query)[0] == f"weekly/{2023 if '2023' in query else 2024}-W10.md"
+
+
 def test_of_several_years_the_newest_counts(index: Indexed) -> None:
     index.write("root/journal/2023-03-05.md", "Rain.\n")
     answer = index.ask("5th of March")
