@@ -34,16 +34,20 @@ def members_among(text: str) -> Iterator[TypedName]:
             yield TypedName(member, file[1] if file else owner)
 
 
-def members_as_words(text: str) -> Iterator[TypedName]:
-    """Yield the names, in any case, that a few words without signs may make together: a member behind its type or its
-    file, as in ``queue put``."""
-    words = text.split()
-    if len(words) not in _CONTENT or not all(map(_PLAIN.fullmatch, words)):
+def members_as_words(text: str, *, turned: bool = False) -> Iterator[TypedName]:
+    """Yield the names, in any case, that a few words without signs may make together, with words that ask for it or
+    without: a member behind its type or its file, as in ``queue put`` and ``how does queue put work``, or behind both,
+    as in ``asyncio queue put``. ``turned``: of two words also the other way round."""
+    words = [word.strip(_AROUND) for word in text.split()]
+    if len(words) > _MOST or not all(map(_PLAIN.fullmatch, words)):
         return
-    for at in range(1, len(words)):
-        owner, member = words[:at], words[at:]
-        if not any(map(_says_nothing, owner)) and not all(map(_says_nothing, member)):
-            yield TypedName(" ".join(member), " ".join(owner), any_case=True)
+    readings = [each for each in dict.fromkeys((tuple(words), tuple(_content(text)))) if len(each) in _CONTENT]
+    readings += [each[::-1] for each in readings[-1:] if turned and len(each) == 2]
+    places = [(each, begin, at) for each in readings for begin in range(2) for at in range(begin + 1, len(each))]
+    for each, begin, at in places:
+        owner, member = each[begin:at], each[at:]
+        if not any(map(_says_nothing, each[:at])) and not all(map(_says_nothing, member)):
+            yield TypedName(" ".join(member), " ".join(owner), any_case=True, package=" ".join(each[:begin]))
 
 
 def names_among(text: str) -> list[TypedName]:

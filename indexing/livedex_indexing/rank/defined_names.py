@@ -23,6 +23,7 @@ from livedex_indexing.store.read_pool import Reader
 ROWS: Final = 2_000  # chunks that the index may propose
 READ: Final = 8  # chunks of these that are read …
 _STEPS: Final = 6  # … and as many again, so many times, while none has the name
+_IN_MEMBERS: Final = 8_000  # rows of the rarest word of a member typed as words; of more, it costs 10 ms and more
 _SPANS: Final = 200  # files of a module that are looked into
 DEFINED: Final = 1.0
 WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
@@ -164,16 +165,16 @@ class Definitions:
     def of_member_in_words(self, text: str) -> dict[int, float]:
         """Rate the chunks that surely define a name which was typed in any case with its type or its file, all as
         words: as ``queue put`` and ``put queue`` for ``Queue.put``, or for ``put`` in ``queue.py``."""
-        words = text.split()
-        turned = members_as_words(" ".join(reversed(words))) if len(words) == 2 else ()
-        for name in (*members_as_words(text), *turned):
+        for name in members_as_words(text, turned=True):
             own, owner = self._reader.tokens(name.name), self._reader.tokens(name.owner)
-            if not own or not owner or not self._probe.is_in_a_name(own):
+            rarest = min(map(self._counted.of_word, (*own, *owner)), default=0)
+            if not own or not owner or not 0 < rarest <= _IN_MEMBERS or not self._probe.is_in_a_name(own):
                 continue
-            found: Sequence[int] = []
+            found: Collection[int] = ()
             if self._probe.is_in_a_name(owner):
                 match = f"symbols : ({phrase(owner)} AND {phrase(own)})"
-                found = self.named(name, own, other_chunks(self._reader, match, 0, self._resolved, ROWS))
+                found = other_chunks(self._reader, match, 0, self._resolved, ROWS)
+                found = self.named(name, own, self._inside(found, name.package) if name.package else found)
             rated = self.firsts_most(dict.fromkeys(found, DEFINED)) or self._of_module(name, own)
             if rated:
                 return {i: AS_WORDS * value for i, value in rated.items()}
@@ -211,10 +212,13 @@ class Definitions:
 
     def _in_package(self, found: Sequence[int], package: str) -> Sequence[int]:
         """Return those of the chunks found whose file or folder has the name of a package; all if none has."""
+        return (self._inside(found, package) if package and len(found) > 1 else []) or found
+
+    def _inside(self, found: Sequence[int], package: str) -> list[int]:
+        """Return those of the chunks found whose file or folder has the name of a package."""
         module = package.encode("utf-8", "replace")
-        rows = self._reader.rows_of(_FILES, found) if package and len(found) > 1 else []
-        inside = {i for i, folder, name in rows if _distance(b"", module, folder, name) is not None}
-        return sorted(inside) or found
+        rows = self._reader.rows_of(_FILES, found) if found else []
+        return sorted({i for i, folder, name in rows if _distance(b"", module, folder, name) is not None})
 
     def _named(self, name: TypedName, own: Sequence[str], found: Sequence[int]) -> tuple[list[int], bool]:
         """Return those of the chunks found that have the name, and whether a line of them is known to define it."""

@@ -49,19 +49,28 @@ def test_words_that_are_written_as_names_are(text: str, names: list[str]) -> Non
 @pytest.mark.parametrize(
     ("text", "members"),
     [
-        ("queue put", [("put", "queue")]),
-        ("tips open_tip", [("open_tip", "tips")]),
-        ("decimal next minus", [("next minus", "decimal"), ("minus", "decimal next")]),
-        ("cookie is expired", [("is expired", "cookie")]),  # no type ends in `is`
+        ("queue put", ["queue.put"]),
+        ("tips open_tip", ["tips.open_tip"]),
+        ("decimal next minus", ["decimal.next minus", "decimal next.minus", "decimal:next.minus"]),
+        ("cookie is expired", ["cookie.is expired", "cookie.expired"]),  # no type ends in `is`
+        ("how does queue put work?", ["queue.put"]),
+        ("the put method of queue", ["put.queue"]),
         ("the queue", []),
         ("queue of", []),
         ("queue x", []),
         ("queue", []),
         ("queue.put now", []),
-        ("one two three four five", []),
+        ("red green blue black white", []),
+        ("where in all of the many old files is the queue put", []),
     ],
 )
-def test_words_without_signs_make_a_member_of_any_case(text: str, members: list[tuple[str, str]]) -> None:
+def test_words_without_signs_make_a_member_of_any_case(text: str, members: list[str]) -> None:
     found = list(members_as_words(text))
-    assert [(name.name, name.owner) for name in found] == members
+    names = [f"{name.package}:{name.owner}.{name.name}".removeprefix(":") for name in found]
+    assert names == members
     assert all(name.any_case for name in found)
+
+
+def test_of_two_words_the_type_may_come_last() -> None:
+    found = members_as_words("the put method of queue", turned=True)
+    assert [(name.owner, name.name) for name in found] == [("put", "queue"), ("queue", "put")]
