@@ -95,9 +95,9 @@ def _launch_once(
     where: str, attempt: Attempt[Connected], deadline: float, wait_s: float, command: Sequence[str] | None
 ) -> Connected | LivedexError:
     """Start a daemon once; return a connection to it, or the error with which it ended. Raises NoDaemon."""
-    import tempfile
+    from livedex_ipc.scratch_file import scratch_file
 
-    with tempfile.TemporaryFile() as stderr:
+    with scratch_file() as stderr:
         process = _popen(command, where, stderr)
         while True:
             ended = process.poll() is not None

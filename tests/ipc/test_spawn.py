@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -208,3 +209,15 @@ def test_a_folder_that_the_user_named_for_the_socket_is_not_made(
     with pytest.raises(Unavailable, match="there is no folder"):
         connect(command=command)
     assert not where.parent.exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no files in memory")
+def test_no_temporary_folder_is_needed(home: Home, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a full disk Python finds none: it tries to write into each."""
+
+    def none_is_usable() -> str:
+        raise FileNotFoundError("No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "gettempdir", none_is_usable)
+    with connect(command=command) as client:
+        assert client.call("server/info")["pid"] in starts(home)

@@ -170,4 +170,11 @@ DEFECTS = (
         (("        if db.in_transaction:  # SQLite has", "        if True:  # SQLite has"),),
         f"{DISK}::test_a_first_start_on_a_full_disk_says_so_and_the_next_one_works",
     ),
+    Defect(
+        "full-disk-starts-no-daemon",
+        "a command that starts the daemon prints a traceback while no folder of temporary files can be written to",
+        "livedex_ipc/scratch_file.py",
+        (('if sys.platform == "linux":', "if False:"),),
+        "tests/ipc/test_spawn.py::test_no_temporary_folder_is_needed",
+    ),
 )

@@ -11,14 +11,13 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Final, Literal, NamedTuple
 
 from livedex_daemon.worker_host.group_guard import GroupGuard
 from livedex_daemon.worker_host.orphans import reap_group
+from livedex_ipc.scratch_file import scratch_file
 
 GRACE_S: Final = 5.0  # between SIGTERM and SIGKILL
 STDERR_BYTES: Final = 8 * 1024  # of its end: six bytes each in JSON are less than metadata may have
@@ -68,7 +67,7 @@ class PluginProcess:
         self._stdout, self._stderr = bytearray(), bytearray()
         self._is_truncated = False
         self._began = time.monotonic()
-        with _file_with(body) as stdin:
+        with scratch_file(body) as stdin:  # from a pipe a plugin would read a part of it, if its worker is killed
             self._process = guard.start(
                 lambda: subprocess.Popen(
                     list(command),
@@ -188,15 +187,6 @@ class PluginProcess:
                     if not data:
                         break
                     keep(data)
-
-
-@contextlib.contextmanager
-def _file_with(body: bytes) -> Iterator[IO[bytes]]:
-    """Give a file that has the body. From a pipe a plugin would read a part of it, if its worker is killed."""
-    with os.fdopen(os.memfd_create("body"), "r+b") if sys.platform == "linux" else tempfile.TemporaryFile() as file:
-        file.write(body)
-        file.seek(0)
-        yield file
 
 
 def _end_descriptor(pid: int) -> int | None:

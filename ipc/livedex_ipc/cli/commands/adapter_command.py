@@ -50,32 +50,24 @@ def openai(context: Context) -> int:
 
 def wrap(context: Context) -> NoReturn:
     """Run a program that takes its input as an argument or a file, in this process's place."""
-    import tempfile
+    from livedex_ipc.scratch_file import scratch_file
 
     body = stdin_text()
     words = []
     for word in context.values["words"]:
         if "{file}" in word:
-            descriptor = os.dup(_file_with(tempfile.mkstemp, body))
+            with scratch_file(body.encode()) as file:
+                descriptor = os.dup(file.fileno())
             word = word.replace("{file}", f"/dev/fd/{descriptor}")  # noqa: PLW2901
             os.set_inheritable(descriptor, True)
         words.append(word.replace("{body}", body))
-    os.dup2(_file_with(tempfile.mkstemp, body), 0)
+    with scratch_file(body.encode()) as file:
+        os.dup2(file.fileno(), 0)
     try:
         os.execvp(words[0], words)
     except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise Unavailable(f"{words[0]} cannot be run: {reason}") from error
-
-
-def _file_with(make: Any, body: str) -> int:
-    """Return a descriptor of a file without a name that has ``body``, at its beginning."""
-    descriptor, path = make()
-    os.unlink(path)
-    with os.fdopen(os.dup(descriptor), "wb") as file:
-        file.write(body.encode())
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return int(descriptor)
 
 
 def _messages(context: Context) -> list[dict[str, str]]:

@@ -198,11 +198,9 @@ def exec_local(context: Context, body: str | None = None) -> NoReturn:
     """
     context.streams.flush()
     if body is not None:
-        import tempfile
+        from livedex_ipc.scratch_file import scratch_file
 
-        with tempfile.TemporaryFile() as file:
-            file.write(body.encode())
-            file.seek(0)
+        with scratch_file(body.encode()) as file:
             os.dup2(file.fileno(), 0)
     command = [sys.executable, "-P", "-m", "livedex_daemon", "exchange", *context.line.arguments]
     try:
