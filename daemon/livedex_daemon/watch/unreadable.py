@@ -146,9 +146,11 @@ class UnreadablePaths:
         if len(self.denied) < MOST_DENIED:
             self.denied[key] = None
 
-    def allowed(self, key: Key) -> None:
-        """Record that a folder without permission could be listed."""
+    def allowed(self, key: Key) -> bool:
+        """Record that a folder could be listed. Return whether it was one without permission."""
+        was_denied = key in self.denied
         self.denied.pop(key, None)
+        return was_denied
 
     def closed_above(self, key: Key) -> bytes | None:
         """Return the topmost folder above the path that is known to deny permission."""

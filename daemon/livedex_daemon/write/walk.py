@@ -184,7 +184,7 @@ class TreeWalk:
         self._watch(root, path)
         try:
             entries = tree.listing(root.path, path)
-            self._unreadable.allowed((root.id, path))
+            was_denied = self._unreadable.allowed((root.id, path))
             if not path and not entries and self._had_folders and not self._seen_to_go():
                 self.emptied = True
                 return
@@ -205,7 +205,8 @@ class TreeWalk:
         except (ReadFailed, OSError) as fault:
             self.failures[path] = fault.errno or errno.EIO
             return
-        if path in self._with_row:
+        # Since the walk listed the folder above, another one may have found this one closed.
+        if changes.drop_row((root.id, path)) or was_denied or path in self._with_row:
             changes.removed.append((root.id, path))
 
     def _leave_denied(self, path: bytes, changes: Changes) -> None:

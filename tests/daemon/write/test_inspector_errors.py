@@ -133,6 +133,23 @@ def test_a_folder_in_one_that_denies_access_has_no_row(desk: Desk, start: bytes)
     assert desk.inspector.changes.rows == []
 
 
+def test_no_row_of_a_folder_outlives_a_walk_that_can_list_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another walk has found the folder closed since this one listed the folder above."""
+    (desk.folder / "d").mkdir()
+    real = tree.listing
+
+    def listing(root: bytes, path: bytes) -> list[tuple[bytes, os.stat_result]]:
+        if path == b"d":
+            desk.store.put_files([bare_row(1, b"d", None, "failed", "denied", 0.0)])
+            desk.inspector.unreadable.deny((1, b"d"))
+        return real(root, path)
+
+    monkeypatch.setattr(tree, "listing", listing)
+    desk.inspect(b"", tree=True)
+    walk_all(desk)
+    assert (1, b"d") in desk.inspector.changes.removed
+
+
 def test_what_is_read_in_a_folder_that_denies_access_is_dropped_each_time(desk: Desk) -> None:
     """The folder's row says so already; two readings of one file may be on their way."""
     (desk.folder / "d").mkdir()
