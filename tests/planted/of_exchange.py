@@ -339,13 +339,10 @@ DEFECTS = (
         "livedex_daemon/worker_host/plugin_process.py",
         (
             (
-                "    with os.fdopen(os.memfd_create(",
-                "    reader, writer = os.pipe()\n    with os.fdopen(os.memfd_create(",
-            ),
-            (
-                "        yield file\n",
-                "        import threading\n\n        threading.Thread(target=os.write, args=(writer, body)).start()\n"
-                "        with os.fdopen(reader, 'rb') as piped:\n            yield piped\n",
+                "        with scratch_file(body) as stdin:",
+                "        import threading\n\n        reader, writer = os.pipe()\n"
+                "        threading.Thread(target=os.write, args=(writer, body)).start()\n"
+                "        with os.fdopen(reader, 'rb') as stdin:",
             ),
         ),
         f"{_ENDS}::test_a_killed_worker_leaves_no_half_of_a_body",
