@@ -249,4 +249,11 @@ DEFECTS = (
         (("            self._outstanding_bytes -= size\n", ""),),
         "tests/system/test_progress.py::test_what_is_done_and_what_is_still_to_be_read_add_up",
     ),
+    Defect(
+        "child-blames-a-file-for-the-system",
+        "a file is `failed` for good because the child could not load a library for a moment",
+        "livedex_indexing/chunk/chunk_child.py",
+        (("except (OSError, ImportError) as error:", "except () as error:"),),
+        "tests/indexing/chunk/test_child_of_a_failing_system.py::test_what_it_cannot_load_is_no_fault_of_the_file",
+    ),
 )

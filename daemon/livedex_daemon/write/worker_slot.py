@@ -6,6 +6,7 @@ A file is blamed only for what a harmless text of the same name does not cause t
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Callable
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from livedex_daemon.write.chunk_health import ChunkHealth, WorkerFault
-from livedex_daemon.write.outcomes import Failed, Job, NoWorker, Outcome, Result
+from livedex_daemon.write.outcomes import Failed, Job, NoWorker, Outcome, Result, Unreadable
 from livedex_daemon.write.walk import Work
 from livedex_indexing.chunk.chunk_limits import time_limit
 from livedex_indexing.chunk.chunk_process import GAVE_WAY, ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
@@ -148,7 +149,7 @@ def _all(jobs: list[Job], result: Result) -> list[Outcome]:
 
 def _result(job: Job, result: ChunkedContent | ChunkFailure) -> Result:
     if isinstance(result, ChunkFailure):
-        return Failed("chunk", result.message)
+        return Unreadable(errno.EIO) if result.stage == "read" else Failed("chunk", result.message)
     if job.plugin_fault is not None:
         return msgspec.structs.replace(result, fallback="pipeline")
     return result

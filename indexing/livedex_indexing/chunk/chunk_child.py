@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import importlib
 import logging
 import os
 import resource
@@ -76,6 +77,10 @@ def main() -> None:
             )
         except MemoryError:
             content = ChunkFailure("chunk", "out of memory")
+        except (OSError, ImportError) as error:
+            # The system's fault, not the file's: it comes again, and what was not found is then looked for again.
+            importlib.invalidate_caches()
+            content = ChunkFailure("read", error_place(error))
         except Exception as error:
             content = ChunkFailure("chunk", error_place(error))
         answer = _answer(content, len(job.data))

@@ -11,7 +11,7 @@ from helpers.pool_parts import jobs
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write import worker_slot
 from livedex_daemon.write.chunk_health import ChunkHealth, WorkerFault
-from livedex_daemon.write.outcomes import Failed, Job, NoWorker
+from livedex_daemon.write.outcomes import Failed, Job, NoWorker, Unreadable
 from livedex_daemon.write.worker_slot import WorkerSlot
 from livedex_indexing.chunk.chunk_process import GAVE_WAY, ChunkFailure, ChunkJob, WorkerDied
 from livedex_indexing.model import ChunkedContent
@@ -84,6 +84,13 @@ def test_the_second_death_on_a_file_quarantines_it_alone(scripted: type[Scripted
     (outcome,) = slot.chunk(step.retry).outcomes
     assert outcome.result == Failed("quarantined", "chunk: the worker ended twice on it (killed by signal 11)")
     assert outcome.content_hash == batch[1].content_hash
+
+
+def test_a_child_that_cannot_load_what_it_needs_blames_no_file(
+    scripted: type[ScriptedProcess], batch: list[Job]
+) -> None:
+    scripted.answer = lambda asked: [ChunkFailure("read", "ModuleNotFoundError") for _ in asked]
+    assert {type(outcome.result) for outcome in WorkerSlot(0, ChunkHealth()).chunk(batch).outcomes} == {Unreadable}
 
 
 def test_a_file_that_gives_way_is_blamed_for_nothing(scripted: type[ScriptedProcess], batch: list[Job]) -> None:
