@@ -335,4 +335,11 @@ DEFECTS = (
         (('if role == "edits" and not queue and self._threads.lacks("bulk"):', "if False:"),),
         "tests/daemon/write/test_chunk_pool.py::test_the_thread_for_edits_does_what_no_other_can_be_started_for",
     ),
+    Defect(
+        "library-not-looked-for-again",
+        "a part of the daemon stays dead since the folder of a library could not be examined for a moment",
+        "livedex_daemon/process/supervision.py",
+        (("            importlib.invalidate_caches()", "            pass"),),
+        "tests/daemon/process/test_supervision.py::test_a_library_that_could_not_be_found_is_looked_for_again",
+    ),
 )

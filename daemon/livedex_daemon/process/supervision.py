@@ -7,6 +7,7 @@ part has worked for ``WELL_S`` or a task has ended its work.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 import threading
 import time
@@ -44,6 +45,8 @@ class _Failures:
         self._last: tuple[str, float] | None = None
 
     def add(self, error: BaseException) -> None:
+        if isinstance(error, ImportError):  # Python takes a library for missing if its folder could not be examined
+            importlib.invalidate_caches()
         self._last = type(error).__name__, self._clock()
         log.error("part_failed", extra={"part": self._name}, exc_info=error)
 

@@ -7,6 +7,7 @@ once, and an id or key is taken only until its request is answered.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 from collections import deque
 from collections.abc import Callable
@@ -167,6 +168,8 @@ class Requests:
             log.warning("request_without_memory", extra={"method": name})
             self._answer(request, message_json.failure(request.id, Unavailable(NO_MEMORY).to_wire()))
         except Exception as error:
+            if isinstance(error, ImportError):  # its folder could not be examined: look again, the next time
+                importlib.invalidate_caches()
             log.exception("request_failed", extra={"method": name})
             fault = InternalError("internal error: the daemon's log says more", {"exception": type(error).__name__})
             self._answer(request, message_json.failure(request.id, fault.to_wire()))

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import threading
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import pytest
 
 from helpers.clock import Clock
 from livedex_daemon.process.supervision import WELL_S, SupervisedTask, SupervisedThread
@@ -51,6 +56,27 @@ def test_a_thread_that_fails_hands_back_and_runs_again() -> None:
     assert not thread.end(0.01)
     failing.end.set()
     assert thread.end(WAIT_S)
+
+
+def test_a_library_that_could_not_be_found_is_looked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python remembers what a folder has by the folder's time."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = tmp_path.stat()
+    well = threading.Event()
+
+    def run() -> None:
+        try:
+            import_module("livedex_late_library")
+        except ImportError:
+            (tmp_path / "livedex_late_library.py").touch()
+            os.utime(tmp_path, ns=(before.st_atime_ns, before.st_mtime_ns))
+            raise
+        well.set()
+
+    thread = SupervisedThread("part", run, pause_s=0.001)
+    thread.start()
+    is_well = well.wait(WAIT_S)
+    assert thread.end(WAIT_S) and is_well
 
 
 def test_a_thread_that_is_ended_is_not_started_again() -> None:
