@@ -10,8 +10,44 @@ NEAR = "tests/indexing/search/test_near_names.py::test_a_name_that_is_nowhere_fi
 MEMBER = "tests/indexing/search/test_members_of_types.py::test_the_line_that_declares_a_member_comes_first"
 PATTERN = "tests/indexing/search/test_typed_patterns.py"
 AMONG = "tests/indexing/search/test_names_among_words.py::test_the_definition_comes_first"
+VALUES = "tests/indexing/search/test_messages_with_values.py"
 
 DEFECTS = (
+    Defect(
+        "value-in-quotes",
+        'of `too many crates: "heron"` only files with `heron` are found, and not the line of the message',
+        "livedex_indexing/search/pasted_line.py",
+        ((" or _is_message(reader, typed, query.phrases)", ""),),
+        f"{VALUES}::test_a_message_with_other_values_finds_its_line",
+    ),
+    Defect(
+        "quotes-beside-a-sign",
+        '`berth = "heron", want "lamp"` requires both values',
+        "livedex_indexing/query/query_parser.py",
+        (("if items.phrases and len(items.words) >= _SHORT_TEXT and", "if False and"),),
+        f"{VALUES}::test_a_message_with_other_values_finds_its_line",
+    ),
+    Defect(
+        "quotes-taken-for-a-message",
+        '`crates of the "heron"` finds files without `heron`',
+        "livedex_indexing/search/pasted_line.py",
+        (('if reader.has_chunk(f"body : {row}"):', "if True:"),),
+        f"{VALUES}::test_a_quoted_word_is_required_where_no_message_is_around_it",
+    ),
+    Defect(
+        "value-at-the-end-of-a-message",
+        "a message that ends with a value finds texts with that",
+        "livedex_indexing/query/inner_text.py",
+        (("if _LEAST_CUT <= len(words) <= _MOST_CUT else []", "if False else []"),),
+        f"{VALUES}::test_a_message_with_other_values_finds_its_line",
+    ),
+    Defect(
+        "variable-of-the-environment",
+        "`process.env.PORT` finds texts about processes, and not the line that reads the variable",
+        "livedex_indexing/search/pasted_line.py",
+        (("variable_read(request.query) or ", ""),),
+        f"{VALUES}::test_a_variable_of_the_environment_is_searched_for_alone",
+    ),
     Defect(
         "regular-expression",
         "`\\brun\\b` finds texts with `b`, and not the definition of `run`",

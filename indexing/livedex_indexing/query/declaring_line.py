@@ -34,6 +34,11 @@ _DECLARED: Final = re.compile(
     rf"[ \t]*(?:@\w+\{{[ \t]*|\[\[|\[#|:CUSTOM_ID:[ \t]+|#\+name:[ \t]*)|.*(?:\{{#|\bid=)){_SIGNS}{_QUOTE}\Z",
     re.IGNORECASE,
 )
+# os.environ["WALK"]    getenv("WALK")    process.env.WALK    ENV["WALK"]: nothing else declares a variable that is read
+_READ: Final = re.compile(
+    r"(?:environ(?:\.get|\.setdefault)?|[gG]etenv|LookupEnv|ENV(?:\.fetch)?|process\.env|env::var(?:_os)?)"
+    r"(?:\.|[\[(][\"'])\Z"
+)
 # class Walk    def walk    func (t *Tree) walk    const walk    typedef struct walk
 _KEYWORD: Final = re.compile(
     r"\b(?:class|config|const|def|define|enum|fn|func|function|interface|let|macro(?:_rules!)?|module|namespace|object|proc|"
@@ -116,7 +121,7 @@ def _is_declared(before: str, after: str, name: str) -> bool:
         if _SET.match(after):
             return True
         return (name[0] in ".#" or _SELECTOR.match(before) is not None) and _LISTED.match(after) is not None
-    if _BEHIND_WORDS.match(before) and _ASSIGNED.match(after):
+    if (_BEHIND_WORDS.match(before) and _ASSIGNED.match(after)) or _READ.search(before):
         return True
     return _is_labelled(before, after)
 

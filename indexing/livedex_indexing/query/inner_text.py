@@ -38,6 +38,8 @@ _QUOTED: Final = re.compile(r"(['\"`])(.*)\1(?:, [^\s:]+:\d+(?::\d+)?)?")
 _LONGEST: Final = 1_000  # characters: a longer text is a log or a page
 _LEAST: Final = 3  # words of what is inside
 _FRONTS: Final = 8  # that are taken off, at most
+_LEAST_CUT: Final = 6  # words of a text that may begin or end with a value
+_MOST_CUT: Final = 24
 _MOST: Final = 3  # texts that one may have inside
 
 
@@ -47,8 +49,11 @@ def messages_inside(text: str) -> list[str]:
 
 
 def texts_inside(text: str) -> list[str]:
-    """Return the messages that a line may report, else what a question is about, the longest first."""
-    return messages_inside(text) or _inside(text, _OF_QUESTION)
+    """Return the messages that a line may report, else what a question is about, the longest first; then the text
+    without its last and without its first word, which may be values."""
+    words = text.split() if "\n" not in text.strip() else []
+    cut = [" ".join(words[:-1]), " ".join(words[1:])] if _LEAST_CUT <= len(words) <= _MOST_CUT else []
+    return [*(messages_inside(text) or _inside(text, _OF_QUESTION)), *cut]
 
 
 def _inside(text: str, front: re.Pattern[str]) -> list[str]:

@@ -42,6 +42,8 @@ _PRINTED: Final = tuple(
         rf"<({_DOTTED}) (?:object|instance) at 0x[0-9a-fA-F]+>",
         # #4 [internal function]: Foo\Bar->run(Array)
         rf"#\d+ \[internal function\]: ({_NAME}(?:(?:\\|->|::){_NAME})*)\(.*\)",
+        # /package.Service/Method of gRPC
+        rf"/(?:{_NAME}\.)+({_NAME}/{_NAME})",
         # ERROR: modpost: "name" [drivers/x.ko] undefined!
         rf".*\bmodpost: \"({_NAME})\" \[\S+\.ko\] undefined!?",
         # --- FAIL: TestName/case (0.01s)    === RUN   TestName    [  FAILED  ] Suite.Name (3 ms)

@@ -22,6 +22,7 @@ from livedex_indexing.text.terms import parts_of
 QUERY_BYTES: Final = 4096  # the rest of a longer query is ignored
 _TERM_NAMES: Final = frozenset(get_args(TermName))
 _MIN_PREFIX: Final = 2
+_VALUE: Final = re.compile(r"\"[^\"\s]+\"[,;.)\]}]|[=(\[] ?\"[^\"\s]+\"")  # in a message or in code: want "x", is = "y"
 _SENTENCE: Final = 10  # words: a query of so many is a text
 _TEXT: Final = 6  # … and may be one
 _SHORT_TEXT: Final = 3  # … with a bare word: neither in quotes nor excluded …
@@ -153,6 +154,8 @@ def _is_piece(items: _Items) -> bool:
         return True
     if not items.text.lstrip().startswith("-") and any(map(_OPTION.fullmatch, items.excluded)):
         return bool(items.words)
+    if items.phrases and len(items.words) >= _SHORT_TEXT and _VALUE.search(items.text):
+        return True
     is_error = bool(items.excluded) and all(map(_ERROR.fullmatch, items.excluded))
     return is_error and len(items.words) >= _SHORT_TEXT
 

@@ -1,5 +1,5 @@
 """Recognises by their path the files that are rarely meant: auxiliary code (tests, examples, vendored and generated
-files), what a program made of other files, and news of versions.
+files, declarations of TypeScript), what a program made of other files, and news of versions.
 
 Invariant: pure; only the folders below the root and the file's own name count, never the content.
 """
@@ -13,17 +13,17 @@ from typing import Final
 
 _FOLDERS: Final = re.compile(
     rb"(?:^|/)(?:__)?(?:tests?|testing|testdata|test[_-]data|selftests?|specs?|fixtures?|mocks?|"
-    rb"examples?|samples?|demos?|vendor(?:ed)?|_vendor|third[_-]?party|generated)(?:__)?(?:/|$)",
+    rb"examples?|samples?|demos?|vendor(?:ed)?|_vendor|third[_-]?party|(?:types?_)?generated)(?:__)?(?:/|$)",
     re.IGNORECASE,
 )
 _NAMES: Final = re.compile(
     rb"^(?:tests?|conftest)\.[^.]+$|^test[_-]|[_.-](?:tests?|spec)\.[^.]+$|^[A-Z].*(?:[a-z0-9])(?:Tests?|Spec)\.[^.]+$|"
-    rb"_pb2(?:_grpc)?\.pyi?$|\.pb\.[^.]+$|[._-]generated\.[^.]+$|\.min\.(?:js|css)$"
+    rb"_pb2(?:_grpc)?\.pyi?$|\.pb\.[^.]+$|[._-]generated\.[^.]+$|\.min\.(?:js|css)$|\.d\.[cm]?ts$"
 )
 _BEGIN: Final = (b"test_", b"test-")
 _ENDS: Final = (
     b"test", b"tests", b"Test", b"Tests", b"spec", b"Spec",
-    b"_pb2", b"_grpc", b".pb", b"generated", b".min",
+    b"_pb2", b"_grpc", b".pb", b"generated", b".min", b".d",
 )  # fmt: skip
 _DERIVED: Final = re.compile(rb"\.(?:[cm]?[jt]s|css)\.map$|[.-]min\.(?:css|[cm]?js)$", re.IGNORECASE)
 _NEWS: Final = re.compile(

@@ -85,9 +85,12 @@ class Definitions:
             found, is_sure = self._named(name, own, inside)
             if not found:
                 continue
-            if not is_other and not (is_sure and self._has_owner(found, name.owner)):
-                rated = self._of_member(name, own, owner)
+            symbols = [(symbol or "").split(".") for _, symbol in self._reader.rows_of(SYMBOLS, found)] if owner else []
+            is_owner_known = is_other or (is_sure and any(name.owner in parts for parts in symbols))
+            rated = {} if is_owner_known or not owner else self._of_member(name, own, owner)
             value = AS_WORDS if name.is_words else self._elsewhere(owner) if is_other else DEFINED
+            if owner and not (is_owner_known or is_type or any(parts[-1] == name.name for parts in symbols)):
+                value = OF_VARIABLE  # the names there have parts that are called so
             value = value if is_sure else UNSURE * value
             return rated or self.firsts_most(dict.fromkeys(found, value))
         return {}
@@ -108,11 +111,6 @@ class Definitions:
             if found:
                 return self.firsts_most(dict.fromkeys(found, DEFINED))
         return {}
-
-    def _has_owner(self, found: Sequence[int], owner: str) -> bool:
-        """Whether the first name in one of the chunks has the very owner: others have names that contain it."""
-        rows = self._reader.rows_of(SYMBOLS, found) if owner else []
-        return not owner or any(owner in (symbol or "").split(".") for _, symbol in rows)
 
     def in_any_case(self, name: TypedName | None, rated: dict[int, float]) -> dict[int, float]:
         """Rate the chunks that surely define a name typed in lower case in some other case, as ``class Future`` does

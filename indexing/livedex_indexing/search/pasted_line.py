@@ -7,13 +7,18 @@ Invariant: the index only proposes chunks; the live file decides.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from msgspec.structs import replace
 
+from livedex_indexing.model import Query
+from livedex_indexing.query.asking_words import ASKING
 from livedex_indexing.query.chat_words import without_chat
+from livedex_indexing.query.environment_variable import variable_read
 from livedex_indexing.query.printed_name import printed_name
+from livedex_indexing.query.query_parser import PlainReading
+from livedex_indexing.query.typed_import import typed_imports
 from livedex_indexing.query.typed_name import may_be_pasted, typed_text
 from livedex_indexing.query.typed_pattern import text_of_pattern
 from livedex_indexing.rank.name_places import NamePlaces
@@ -32,6 +37,9 @@ _LINKS_TO: Final = re.compile(
 )
 _CO_AUTHORS: Final = re.compile(r"(?P<author>\b[^\W\d]+),? et al\b\.?,? ?", re.IGNORECASE)
 _CUT: Final = re.compile(r"(?:\.{3}|…)?(?P<line>.*?)(?:\.{3}|…)?", re.DOTALL)
+_QUOTED: Final = re.compile(r"\"[^\"]*\"")
+_MESSAGE: Final = 3  # words in a row around a value in quotes, at least …
+_TELLING: Final = 5  # … and their number with those again that do not only ask
 _OF_DIFF: Final = re.compile(r"\s*[+-](?![+-])(?P<line>[^\n]*\w[^\n]*)\n?")
 
 
@@ -42,15 +50,37 @@ def is_pasted(reader: Reader, text: str, places: Callable[[], NamePlaces]) -> bo
     return bool(is_indexed) and places().is_written(text)
 
 
+def is_plain_text(
+    reader: Reader, typed: str, query: Query, plain: PlainReading, places: Callable[[], NamePlaces]
+) -> bool:
+    """Whether the quotes and dashes of a query, ``typed`` so, are punctuation. ``places``: as in `is_pasted`."""
+    if plain.is_sentence or typed_imports(typed):
+        return True
+    return bool(query.excluded and is_pasted(reader, typed, places)) or _is_message(reader, typed, query.phrases)
+
+
+def _is_message(reader: Reader, typed: str, phrases: Collection[str]) -> bool:
+    """Whether a file has a row of words that is around the quotes of a query, and no chunk with that row has what is
+    quoted: they are around a value in a message."""
+    for part in _QUOTED.split(typed) if phrases else ():
+        tokens = reader.tokens(part)
+        content = [token for token in tokens if token not in ASKING]
+        if len(tokens) >= _MESSAGE and len(tokens) + len(content) >= _TELLING:
+            row = phrase(tokens)
+            if reader.has_chunk(f"body : {row}"):
+                return not reader.has_chunk(f"body : ({' '.join([row, *(phrase(reader.tokens(p)) for p in phrases)])})")
+    return False
+
+
 def as_written(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
     """Return the request for what files have instead of what was typed: a question without what is put around it, a
-    line without the ellipsis where it was cut, or the sign of a diff, what a regular expression looks for, a tag or a
-    link without the word, the name in what a program printed, a date in another form; any other request as it is.
-    ``places``: as in `is_pasted`."""
+    line without the ellipsis where it was cut, or the sign of a diff, what a regular expression looks for, a variable
+    of the environment alone, a tag or a link without the word, the name in what a program printed, a date in another
+    form; any other request as it is. ``places``: as in `is_pasted`."""
     request = _without_chat(reader, request, places)
     request = _without_ellipsis(reader, request, places)
     request = _without_sign_of_diff(reader, request, places)
-    request = _without_pattern(reader, request, places)
+    request = _as_looked_for(reader, request, places)
     request = _as_tag(reader, request)
     request = _as_link(reader, request, places)
     request = _without_co_authors(reader, request)
@@ -90,10 +120,10 @@ def _without_sign_of_diff(reader: Reader, request: SearchRequest, places: Callab
     return replace(request, query=line)
 
 
-def _without_pattern(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
-    """Return the request for what a regular expression looks for, unless a file has that itself; any other request as
-    it is."""
-    text = text_of_pattern(request.query)
+def _as_looked_for(reader: Reader, request: SearchRequest, places: Callable[[], NamePlaces]) -> SearchRequest:
+    """Return the request for what a regular expression looks for, or for the variable of the environment that a text
+    reads, unless a file has the text itself; any other request as it is."""
+    text = variable_read(request.query) or text_of_pattern(request.query)
     if not reader.tokens(text) or is_pasted(reader, request.query.strip(), places):
         return request
     return replace(request, query=text)

@@ -30,7 +30,6 @@ from livedex_indexing.query.query_parser import (
 from livedex_indexing.query.query_terms import CompiledQuery, match_any_path
 from livedex_indexing.query.spell_repair import as_in_files
 from livedex_indexing.query.spelling import IN_USE
-from livedex_indexing.query.typed_import import typed_imports
 from livedex_indexing.query.typed_name import may_be_pasted, typed_text
 from livedex_indexing.query.typed_place import TypedPlace
 from livedex_indexing.query.typed_span import TypedSpan
@@ -47,7 +46,7 @@ from livedex_indexing.rank.score import FIRST, WEIGHTS, Placed
 from livedex_indexing.search import foreign_ranking
 from livedex_indexing.search.meaning import KEYWORD, Meaning
 from livedex_indexing.search.named_place import at_place, named_place
-from livedex_indexing.search.pasted_line import as_written, is_pasted
+from livedex_indexing.search.pasted_line import as_written, is_plain_text
 from livedex_indexing.search.search_answer import SearchAnswer, lost_backend, warnings_of
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.store.read_pool import DeadlinePassed
@@ -192,11 +191,8 @@ class WordSearch:
             self._query = at_place(self._run.request, self._query, self._place)
         self._query = with_quoted_words(self._query)
         plain = without_signs(text) if self._query.excluded or self._query.phrases else None
-        if plain is not None and (
-            plain.is_sentence
-            or typed_imports(self._run.request.query)
-            or (self._query.excluded and is_pasted(self._reader, self._run.request.query, self._all_places))
-        ):
+        typed = self._run.request.query
+        if plain is not None and is_plain_text(self._reader, typed, self._query, plain, self._all_places):
             self._read_as(plain)
         compiled = self._compile()
         found = self._find(compiled)

@@ -19,6 +19,8 @@ from livedex_indexing.query.declaring_line import declares, defines, is_in_secti
         ("semver", '    "semver": "^7.0.0"'),
         ("LIMITS", "static const int LIMITS[] = {"),
         ("LIMIT", "LIMIT: int = 3"),
+        ("LIMIT", "x = os.environ.get('LIMIT')"),
+        ("LIMIT", "if (process.env.LIMIT) {"),
         ("LIMIT", "#define LIMIT 3"),
         ("NET_SCHED", "menuconfig NET_SCHED"),
         ("sec:walk", "\\section{Walking}\\label{sec:walk}"),

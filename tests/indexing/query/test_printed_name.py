@@ -12,6 +12,7 @@ from livedex_indexing.query.printed_name import PrintedName, printed_name
     [
         ("net/http.(*Server).Serve(0xc000012345, {0x4b1f20, 0x3})", "http.Server.Serve"),
         ("main.run(...)", "main.run"),
+        ("/ship.deck.v1.Crew/HaulNet", "Crew/HaulNet"),
         ("runtime.(*Limiter).Overflow.func1", "runtime.Limiter.Overflow"),
         ("created by golang.org/x/sys.sleep in goroutine 1", "sys.sleep"),
         ("  12: tokio::sync::lock", "tokio::sync::lock"),
