@@ -110,6 +110,13 @@ DEFECTS = (
         AMONG,
     ),
     Defect(
+        "file-name-as-words",
+        "`package json` finds texts with both words, and not `package.json`",
+        "livedex_indexing/rank/name_match.py",
+        (("SPELT: Final = 0.5", "SPELT: Final = 0.0"),),
+        "tests/indexing/search/test_files_as_words.py::test_the_file_comes_first",
+    ),
+    Defect(
         "line-of-the-type-for-its-member",
         "`editor paste` points at the line of the class, and not at the method",
         "livedex_indexing/query/typed_span.py",

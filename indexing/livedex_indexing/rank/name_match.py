@@ -29,6 +29,11 @@ _LESS_ALIKE: Final = 0.2  # … for one with fewer of them above it than another
 _INSIDE: Final = 4  # letters of a stem that matches inside the words of a name: `fromarray`
 
 
+SPELT: Final = 0.5  # for a file with the very name that was typed as words
+_WORDS: Final = range(2, 9)  # typed words that may be a name
+_BETWEEN: Final = b" _-./+"  # signs and blanks between the words of a name
+
+
 class NameMatch(NamedTuple):
     """How a file's name matches a query.
 
@@ -151,6 +156,32 @@ def called_by(place: TypedPlace, folder: bytes, name: bytes, *, has_text: bool =
     if place.line or place.heading or place.is_whole:
         return called
     return _MENTIONED if called == 1 and not has_text else 0.0
+
+
+def as_spelt(text: str) -> bytes:
+    """Return a text of a few words as a name may spell it, without what is between them; empty for any other text."""
+    return text.lower().encode("utf-8", "replace").translate(None, _BETWEEN) if len(text.split()) in _WORDS else b""
+
+
+def is_spelt(words: bytes, folder: bytes, name: bytes) -> bool:
+    """Whether the name of a file, with or without its suffix and the folders right above it, has all the ``words`` and
+    no others."""
+    base = name.lower()
+    return any(
+        words.endswith(last) and _are_above(words.removesuffix(last), folder)
+        for last in (each.translate(None, _BETWEEN) for each in (base, base.rpartition(b".")[0]))
+        if last
+    )
+
+
+def _are_above(words: bytes, folder: bytes) -> bool:
+    """Whether words, without what is between them, are the last folders of a path."""
+    for part in reversed(folder.lower().split(b"/") if words else []):
+        above = part.translate(None, _BETWEEN)
+        if not words or not words.endswith(above):
+            break
+        words = words.removesuffix(above)
+    return not words
 
 
 def folders_above(path: str, folder: bytes) -> int:

@@ -19,7 +19,7 @@ from livedex_indexing.rank import postings
 from livedex_indexing.rank.auxiliary import auxiliary_degree, is_news, wants_auxiliary, wants_news
 from livedex_indexing.rank.features import FeatureTable, MatchFeatures, extract, scored_terms, written
 from livedex_indexing.rank.fusion import by_reciprocal_rank, by_similarity, towards_best, with_ranks
-from livedex_indexing.rank.name_match import NameMatch, NameMatcher, called_by
+from livedex_indexing.rank.name_match import SPELT, NameMatch, NameMatcher, as_spelt, called_by, is_spelt
 from livedex_indexing.rank.name_places import AT_LINE, VERBATIM, NamePlaces
 from livedex_indexing.rank.passages import chunks_with_all, passages_first
 from livedex_indexing.rank.phrase_filter import FileFilter
@@ -88,6 +88,7 @@ class RankedResults:
         typed: TypedText | None = None,
     ) -> None:
         self._typed = typed
+        self._spelt = b"" if typed is None else as_spelt(typed.text)
         self._places: NamePlaces | None = None
         if typed is not None and not typed.is_place:
             known = typed.read, typed.counted, typed.continuations
@@ -264,13 +265,10 @@ class RankedResults:
         if len(rows) > _COPIES:
             rows.sort(key=lambda row: len(row[3]) + len(row[4]))
         roots = dict(self._reader.rows(_ROOTS))
-        typed_file = self._typed is not None and self._typed.place is not None
         copies: dict[int, list[Copy]] = {}
         names: dict[bytes, tuple[NameMatch, bool]] = {}
         for content_id, file_id, root, folder, name, chunks, is_code in rows:
-            those = copies.get(content_id)
-            if those is None:
-                those = copies[content_id] = []
+            those = copies.setdefault(content_id, [])
             if len(those) < _COPIES or file_id in paths:
                 known = names.get(name)
                 if known is None:
@@ -279,7 +277,7 @@ class RankedResults:
                 path = b"/".join((roots[root], folder, name) if folder else (roots[root], name))
                 auxiliary = auxiliary_degree(folder, name, is_code=is_code) if self._demote_auxiliary else 0
                 brevity = math.log((1 + _USUAL_NAME) / (1 + len(name))) if is_code else 0.0
-                called = self._compiled.total * self._called(folder, name) if typed_file else 0.0
+                called = self._compiled.total * self._called(folder, name)
                 those.append(
                     Copy(
                         file_id,
@@ -355,7 +353,9 @@ class RankedResults:
 
     def _called(self, folder: bytes, name: bytes) -> float:
         place = None if self._typed is None else self._typed.place
-        return 0.0 if place is None else called_by(place, folder, name, has_text=self._has_text)
+        if place is None:
+            return SPELT if self._spelt and is_spelt(self._spelt, folder, name) else 0.0
+        return called_by(place, folder, name, has_text=self._has_text)
 
     def _not_examined(self) -> Iterator[dict[int, int]]:
         """Yield the candidates of the full-text index beyond those examined, with their contents."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from livedex_indexing.query.typed_place import TypedPlace
-from livedex_indexing.rank.name_match import called_by
+from livedex_indexing.rank.name_match import as_spelt, called_by, is_spelt
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,30 @@ def test_folders_above_a_file(typed: str, folders: int, least: float, most: floa
 def test_a_page_with_a_line_names_a_file_anywhere() -> None:
     page = "https://example.com/app/blob/main/Make"
     assert called_by(TypedPlace(page, 12, page), b"", b"Make") > 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "path", "expected"),
+    [
+        ("base events", "lib/base_events.py", True),
+        ("base events py", "lib/base_events.py", True),
+        ("Base Events.py", "lib/base_events.py", True),
+        ("base events", "lib/BaseEvents.java", True),
+        ("lib base events", "src/lib/base-events.py", True),
+        ("src lib base events", "src/lib/base_events.py", True),
+        ("package json", "web/package.json", True),
+        ("error context", "src/error/context.rs", True),
+        ("src base events", "src/lib/base_events.py", False),  # not right above it
+        ("base events in lib", "lib/base_events.py", False),
+        ("events", "lib/events.py", False),  # one word is a place
+        ("base", "lib/base_events.py", False),
+        ("se events", "lib/base_events.py", False),
+        ("git ignore", "lib/.gitignore", True),
+        ("lib events", ".events/lib", False),
+        ("one two three four five six seven eight nine", "one_two_three_four_five_six_seven_eight_nine", False),
+    ],
+)
+def test_words_spell_a_name(typed: str, path: str, expected: bool) -> None:
+    folder, _, name = path.encode().rpartition(b"/")
+    words = as_spelt(typed)
+    assert (bool(words) and is_spelt(words, folder, name)) is expected
