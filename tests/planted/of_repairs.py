@@ -222,4 +222,17 @@ DEFECTS: tuple[Defect, ...] = (
         (("            self._unmark(rows)\n", ""),),
         "tests/system/test_lifecycle.py::test_forgotten_until_content_or_path_changes",
     ),
+    Defect(
+        "seemingly-hidden-folder-lost",
+        "a folder is lost whose permission failed for a moment, with that of the folder above",
+        "livedex_daemon/write/walk.py",
+        (
+            (
+                "        self._unreadable.deny((self.root.id, path))\n        if is_hidden(self.root, path):\n",
+                "        if is_hidden(self.root, path):\n",
+            ),
+        ),
+        "tests/daemon/write/test_inspector_errors.py"
+        "::test_a_folder_that_only_seemed_to_be_in_a_closed_one_is_tried_again",
+    ),
 )

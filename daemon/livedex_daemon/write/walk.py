@@ -212,10 +212,10 @@ class TreeWalk:
     def _leave_denied(self, path: bytes, changes: Changes) -> None:
         """Say that the folder may not be read, and serve nothing of it."""
         self.denied.append(path)
-        if is_hidden(self.root, path):
-            return  # the folder above says so for all that is in it
-        self.closed.append(path)
         self._unreadable.deny((self.root.id, path))
+        if is_hidden(self.root, path):
+            return  # the folder above says so for all that is in it; if it does not, this one is tried again
+        self.closed.append(path)
         row = self._rows.file(self.root.id, path)
         is_news = row is None or row.reason != "denied"
         if is_news or self._rows.folders_below(self.root.id, path):

@@ -11,6 +11,7 @@ import pytest
 
 from helpers.inspection_desk import Desk, row
 from livedex_daemon.watch.backlog import Entry
+from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.write.walk import Work, bare_row
 from livedex_indexing.disk import beneath, tree
 
@@ -131,6 +132,17 @@ def test_a_folder_in_one_that_denies_access_has_no_row(desk: Desk, start: bytes)
             desk.store.put_files([row(b"d/e/g.txt")])
         walk_all(desk)
     assert desk.inspector.changes.rows == []
+
+
+def test_a_folder_that_only_seemed_to_be_in_a_closed_one_is_tried_again(desk: Desk) -> None:
+    """No walk may have found the other one closed, which then says nothing of it."""
+    (desk.folder / "d" / "e").mkdir(parents=True)
+    desk.inspect(b"d/e", tree=True)
+    with closed(b"d", b"d/e"):
+        walk_all(desk)
+    desk.commit()
+    desk.inspector.read_errors.mark_allowed(Roots([desk.root]))
+    assert desk.backlog.pending_keys() == {(1, b"d/e")}
 
 
 def test_no_row_of_a_folder_outlives_a_walk_that_can_list_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
