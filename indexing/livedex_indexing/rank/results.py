@@ -354,7 +354,7 @@ class RankedResults:
     def _called(self, folder: bytes, name: bytes) -> float:
         place = None if self._typed is None else self._typed.place
         if place is None:
-            return SPELT if self._spelt and is_spelt(self._spelt, folder, name) else 0.0
+            return SPELT if self._spelt and not self._has_text and is_spelt(self._spelt, folder, name) else 0.0
         return called_by(place, folder, name, has_text=self._has_text)
 
     def _not_examined(self) -> Iterator[dict[int, int]]:

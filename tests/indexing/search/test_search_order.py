@@ -157,7 +157,7 @@ def test_past_the_ranked_ones_the_same_score_decides(
 
 
 def test_explain_sums_up(index: Indexed) -> None:
-    index.write("root/walrus_tusk.py", "def walrus():\n    tusk = 1  # walrus tusk\n")
+    index.write("root/walrus_tusks.py", "def walrus():\n    tusk = 1  # walrus tusk\n")
     index.write("root/other.txt", "filler\n")
     (hit,) = index.search("walrus tusk", explain=True)
     names = {part["name"] for part in hit["explain"]["parts"]}
