@@ -126,15 +126,16 @@ class FakeWatching:
 
 
 class FakePresence:
-    """Every root is still the same folder."""
+    """Every root is still the same folder, unless it is not ``same``."""
 
     def __init__(self) -> None:
         self.unreadable = UnreadablePaths()
+        self.same = True
 
     def check(self, _root: Root) -> None: ...
 
     def is_same(self, _root: Root) -> bool:
-        return True
+        return self.same
 
     @property
     def real(self) -> Presence:

@@ -33,7 +33,8 @@ class Desk:
         self.watching = FakeWatching()
         self.unwatched = self.watching.unwatched
         self.pool = FakePool()
-        self.inspector = Inspector(self.store, self.backlog, FakePresence().real, self.watching.real, self.pool.real)
+        self.presence = FakePresence()
+        self.inspector = Inspector(self.store, self.backlog, self.presence.real, self.watching.real, self.pool.real)
 
     def inspect(self, path: bytes, *, tree: bool = False) -> Entry:
         """Inspect a path whose last event is long ago."""

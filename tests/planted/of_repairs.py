@@ -235,4 +235,11 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/daemon/write/test_inspector_errors.py"
         "::test_a_folder_that_only_seemed_to_be_in_a_closed_one_is_tried_again",
     ),
+    Defect(
+        "removal-forgotten-with-a-doubtful-root",
+        "files that are gone stay listed if their root could not be examined for a moment",
+        "livedex_daemon/write/inspector.py",
+        (("                gone = {}\n", "                self.finished += entries\n                continue\n"),),
+        "tests/daemon/write/test_departures.py::test_a_removal_is_not_forgotten_while_the_root_cannot_be_examined",
+    ),
 )

@@ -287,13 +287,13 @@ class Inspector:
         departed, self._departed = self._departed, {}
         for root, entries in departed.items():
             gone = {entry.key[1]: entry for entry in entries if is_gone(root, entry.key[1])}
-            if not self._presence.is_same(root):  # the root itself is gone
+            if not self._presence.is_same(root):  # the root itself is gone, or could not be examined for a moment
                 self._presence.check(root)
-                self.finished += entries
-                continue
+                gone = {}
             for entry in entries:
                 if entry.key[1] not in gone:  # it came back, and a walk may have found it
-                    self._backlog.mark(entry.key, Mark(tree=True, force=entry.force, background=entry.background))
+                    if root.present:
+                        self._backlog.mark(entry.key, Mark(tree=True, force=entry.force, background=entry.background))
                     self.finished.append(entry)
             self._remove(root, gone)
 

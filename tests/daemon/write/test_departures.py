@@ -81,3 +81,12 @@ def test_an_inode_that_files_share_is_known_whatever_its_number(desk: Desk) -> N
 def numbered(path: bytes, inode: int) -> FileRow:
     found = row(path)
     return found._replace(state=found.state._replace(ino=inode))
+
+
+def test_a_removal_is_not_forgotten_while_the_root_cannot_be_examined(desk: Desk) -> None:
+    desk.store.put_files([row(b"a.txt")])
+    desk.inspect(b"a.txt")
+    desk.presence.same = False
+    desk.inspector.depart()
+    assert not desk.inspector.changes
+    assert desk.backlog.pending_keys() == {(1, b"a.txt")}
