@@ -28,7 +28,8 @@ def test_pieces_of_a_run_are_found_over_the_borders_of_chunks(client: Client, tr
         for start in (border - 9, border - 5, border - 1, border):
             hits = search(run[start : start + 10])
             assert {hit["relative_path"] for hit in hits} == {"run.txt"}, start - border
-    assert search(run[100:106] + run[200]) == search("的" + run[100:102] + "的") == []
+    assert search(f'"{run[100:106]}{run[200]}"') == search(f'"的{run[100:102]}的"') == [], "nowhere in a row"
+    assert [hit["relative_path"] for hit in search(run[100:106] + run[200])] == ["run.txt"], "for its pairs"
     (hit,) = search("ภาษา")
     assert [hit["snippet"][start:end] for start, end in hit["highlights"]] == ["ภาษา"]
     assert hit["heading"] == "คู่มือ"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Of several, the first that there is: `rm` means `roots remove`, and behind `roots` it means `remove`.
 _COMMANDS: Final = {
     "search": ("find", "grep", "query", "ask", "look", "rg"),
-    "up": ("add", "init", "start", "watch-folder", "index-folder", "open"),
+    "up": ("add", "init", "start", "open"),
     "down": ("stop", "kill", "quit", "shutdown", "halt"),
     "remove": ("rm", "del", "delete", "unwatch"),
     "roots remove": ("rm", "del", "delete", "remove", "unwatch"),
