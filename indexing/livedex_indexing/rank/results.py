@@ -270,14 +270,13 @@ class RankedResults:
         for content_id, file_id, root, folder, name, chunks, is_code in rows:
             those = copies.setdefault(content_id, [])
             if len(those) < _COPIES or file_id in paths:
-                known = names.get(name)
-                if known is None:
-                    known = names[name] = self._names.match(name), self._demote_news and is_news(name)
-                (score, title, counts), news = known
+                if name not in names:
+                    names[name] = self._names.match(name), self._demote_news and is_news(name)
+                (score, title, counts), news = names[name]
                 path = b"/".join((roots[root], folder, name) if folder else (roots[root], name))
                 auxiliary = auxiliary_degree(folder, name, is_code=is_code) if self._demote_auxiliary else 0
                 brevity = math.log((1 + _USUAL_NAME) / (1 + len(name))) if is_code else 0.0
-                called = self._compiled.total * self._called(folder, name)
+                called = self._compiled.total * self._called(folder, name, has_words=score > 0)
                 those.append(
                     Copy(
                         file_id,
@@ -351,10 +350,11 @@ class RankedResults:
         last = {row[1]: row for row in rows}.values()
         return self._contents(row[:3] for row in [row for row in last if row[3] >= typed.place.line] or last)
 
-    def _called(self, folder: bytes, name: bytes) -> float:
+    def _called(self, folder: bytes, name: bytes, *, has_words: bool) -> float:
         place = None if self._typed is None else self._typed.place
         if place is None:
-            return SPELT if self._spelt and not self._has_text and is_spelt(self._spelt, folder, name) else 0.0
+            may_be = has_words and self._spelt and not self._has_text
+            return SPELT if may_be and is_spelt(self._spelt, folder, name) else 0.0
         return called_by(place, folder, name, has_text=self._has_text)
 
     def _not_examined(self) -> Iterator[dict[int, int]]:
