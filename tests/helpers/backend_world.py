@@ -23,8 +23,9 @@ MODEL = VectorModel("pairs/2", 2)
 
 
 class Kept(BaseBackend):
-    """A backend in memory. ``takes``: once it is set, documents are taken; ``got``: how many it was given; ``asked``:
-    how often the daemon asked which vectors it lacks; before each, ``on_asked`` is called."""
+    """A backend in memory, whose ``documents`` and ``vectors`` are never changed, but replaced: the test reads them
+    while the mirror's thread gives more. ``takes``: once it is set, documents are taken; ``got``: how many it was
+    given; ``asked``: how often the daemon asked which vectors it lacks; before each, ``on_asked`` is called."""
 
     def __init__(self) -> None:
         self.takes = threading.Event()
@@ -47,7 +48,7 @@ class Kept(BaseBackend):
     def index(self, document: Document) -> None:
         self.got += 1
         self.takes.wait()
-        self.documents[document.path] = document
+        self.documents = {**self.documents, document.path: document}
 
     def list_files(self, **filters: object) -> list[FileRecord]:
         return [
@@ -65,7 +66,7 @@ class Kept(BaseBackend):
         return sorted(key for key in keys if key > after)[:limit]
 
     def put_vectors(self, model: VectorModel, vectors: Mapping[str, Sequence[float]]) -> None:
-        self.vectors |= set(vectors)
+        self.vectors = self.vectors | set(vectors)
 
     def drop_other_vectors(self, model: VectorModel) -> None: ...
 
