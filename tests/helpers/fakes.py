@@ -237,6 +237,9 @@ class FakeForgottenFiles:
     def has_path(self, _root: bytes, _path: bytes) -> bool:
         return False
 
+    def is_forgotten(self, _root: bytes, _path: bytes, _content_hash: bytes) -> bool:
+        return False
+
     def add(self, _root: bytes, _files: Iterable[tuple[bytes, bytes]]) -> None: ...
 
     def clear_files(self, _files: Iterable[tuple[bytes, bytes]]) -> int:

@@ -6,6 +6,13 @@ from planted.defect import Defect
 
 DEFECTS = (
     Defect(
+        "forgotten-file-comes-back",
+        "a file that is forgotten during the second look at it is indexed again",
+        "livedex_daemon/write/commit.py",
+        (("if self._was_forgotten_meanwhile(outcome):", "if False:"),),
+        "tests/daemon/write/test_commit.py::test_a_file_that_is_forgotten_after_it_was_read_stays_so",
+    ),
+    Defect(
         "marks-not-synced",
         "a file is reported as forgotten before the record is on the disk (`synchronous` off)",
         "livedex_indexing/store/forgotten_database.py",

@@ -113,6 +113,8 @@ class Committer:
         work, result, stat = outcome.work, outcome.result, outcome.stat
         root_id, path = work.key
         now = time.time()
+        if self._was_forgotten_meanwhile(outcome):
+            result = Skipped("forgotten")
         if isinstance(result, Gone | Hidden):
             self._store.remove_files(root_id, [path])
             return None
@@ -133,6 +135,11 @@ class Committer:
             settled = _is_settled(outcome, now)
             return row._replace(content_hash=outcome.content_hash, signature=signature, settled=settled)
         return self._indexed(outcome, now)
+
+    def _was_forgotten_meanwhile(self, outcome: Outcome) -> bool:
+        """Whether a file was forgotten after it had been read: a second look at a new file may be under way then."""
+        work, digest = outcome.work, outcome.content_hash
+        return not work.force and digest is not None and self._forgotten.is_forgotten(work.root.path, work.path, digest)
 
     def _indexed(self, outcome: Outcome, now: float) -> FileRow | None:
         """Return the row of an indexed file; None when its content was known but has been garbage-collected since."""

@@ -22,6 +22,7 @@ from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.disk.settled import RACY_S
 from livedex_indexing.model import ChunkedContent, FileRow, FileState, Stat
+from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.store.index_store import IndexUnwritable, Store
 
 STATE = FileState(1, 2, 3, 4)
@@ -102,6 +103,25 @@ def test_a_file_that_was_gone_is_read_again_if_a_file_is_there(store: Store, tmp
     (work,) = works(root, "a.txt")
     committer = Committer(store, FakeForgottenFiles().real, Roots([root]), SearchPriority())
     assert committer.apply(Changes(), [Outcome(work, Gone())]).unread == ([work] if now == "a file" else [])
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_file_that_is_forgotten_after_it_was_read_stays_so(store: Store, tmp_path: Path, force: bool) -> None:
+    """A new file is read twice, since it may change within the clock's step: the second look may be under way."""
+    forgotten, root = ForgottenFiles(str(tmp_path / "forgotten.db")), online_root()
+    committer = Committer(store, forgotten, Roots([root]), SearchPriority())
+    plan = chunk_plan.choose(b"a", b"words", ChunkSettings())
+    store.add_content(b"h" * 16, plan.signature, 1, ChunkedContent("plain", None, "utf-8", False, [], []))
+    stat = Stat("file", 1, 2, 3, 4, 1, 0o644)
+    first, again = (Work(root, b"a", 1, None, Entry((1, b"a"), 1, 0.0)) for _ in range(2))
+    again.force = force
+    committer.apply(Changes(), [Outcome(first, Known(), stat, b"h" * 16, plan)])
+    assert committer.forget(root, b"a") == 1
+    committer.apply(Changes(), [Outcome(again, Known(), stat, b"h" * 16, plan)])
+    kept = store.file(1, b"a")
+    assert kept is not None
+    assert (kept.status, forgotten.has_path(root.path, b"a")) == (("indexed", False) if force else ("skipped", True))
+    forgotten.close()
 
 
 @pytest.mark.parametrize("result", [Skipped("binary"), Failed("chunk", ""), Known()])
