@@ -27,6 +27,7 @@ from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, 
 from livedex_indexing.plugins import EMBEDDER, Embedder
 from livedex_indexing.search.meaning import Fusion, Vectors
 from livedex_indexing.store.database import DAMAGED
+from livedex_indexing.store.read_pool import PoolClosed
 from livedex_indexing.vectors import vector_database
 from livedex_indexing.vectors.nearest import LOST, VectorSource
 from livedex_indexing.vectors.token_frequencies import chunks_in
@@ -180,6 +181,8 @@ class EmbeddingThread:
             if self._failures and rest > 0:
                 return rest  # changes of files do not mend an embedder
             wait = self._step()
+        except PoolClosed:
+            return _BUSY_S  # the index was replaced: the next turn reads the new one
         except _FAULTS as fault:
             if isinstance(fault, DAMAGED):
                 self._note_damage()

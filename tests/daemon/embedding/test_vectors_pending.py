@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from helpers.embedding_world import World
@@ -55,6 +57,24 @@ def test_and_goes_on_in_a_rebuilt_index(world: World) -> None:
     world.vectors.changed()
     wait_until(lambda: world.chunks_found() == 1, what="the vectors of the new index")
     assert world.vectors.embedded == 1
+
+
+def test_an_index_that_is_replaced_in_the_middle_is_no_fault_of_the_embedder(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding_thread, "AGAIN_S", (1000.0,))
+    step, replaced = Filler.step, threading.Event()
+
+    def replacing(filler: Filler) -> bool:
+        if not replaced.is_set():
+            replaced.set()
+            world.readers.renew()
+        return step(filler)
+
+    monkeypatch.setattr(Filler, "step", replacing)
+    world.indexed.write("root/b.txt", "other words\n")
+    world.vectors.changed()
+    wait_until(lambda: replaced.is_set() and world.chunks_found() == 2, what="the vectors of both files")
 
 
 @pytest.mark.parametrize("embedder", ["new", "missing"])
