@@ -86,6 +86,9 @@ def _run() -> int:
     from livedex_daemon.process import descriptors
 
     descriptors.require()  # first: where files are lacking, modules are, too
+    from livedex_daemon.process.restart import OwnCode
+
+    code = OwnCode()  # before the rest of it is loaded
     from livedex_daemon.index_file.opener import HomeLock
     from livedex_daemon.process import fork_guard, locations, memory
 
@@ -102,9 +105,9 @@ def _run() -> int:
     config = app.load_config(places)
     app.set_up_logs(places, config)
     # Not asyncio.run: at its end it joins the threads of the default executor.
-    code = asyncio.Runner().run(app.run(places, config))
+    exit_code = asyncio.Runner().run(app.run(places, config, code))
     del lock
-    return code
+    return exit_code
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process import descriptors, logs, memory
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.process.locations import Locations
-from livedex_daemon.process.restart import EXIT_CODE, Restart
+from livedex_daemon.process.restart import EXIT_CODE, OwnCode, Restart
 from livedex_daemon.process.socket_guard import SocketGuard
 from livedex_daemon.process.stopping import SignalThread, StopDeadline
 from livedex_daemon.process.supervision import Part, SupervisedTask
@@ -100,9 +100,9 @@ LANES = 2  # documents converted at once: one that hangs leaves the other to its
 NOTIFIER_S, WORKER_S, POOL_S = 0.3, 1.0, 0.3  # for their threads; what hangs is left behind
 
 
-async def run(locations: Locations, config: Config) -> int:
+async def run(locations: Locations, config: Config, code: OwnCode) -> int:
     """Run one daemon with a checked configuration, on the main thread; return the exit code when it has stopped."""
-    app = App(locations, config)
+    app = App(locations, config, code)
     await app.run()
     return app.exit_code
 
@@ -110,7 +110,7 @@ async def run(locations: Locations, config: Config) -> int:
 class App:
     """One daemon. Create it on its event loop."""
 
-    def __init__(self, locations: Locations, config: Config) -> None:
+    def __init__(self, locations: Locations, config: Config, code: OwnCode) -> None:
         # What the parts share
         self._locations, self._config = locations, CurrentConfig(config)
         self._edited, self._stopping, wake = asyncio.Event(), asyncio.Event(), threading.Event()
@@ -158,7 +158,7 @@ class App:
         self._ending, self._signals = self._hear_signals(edited)  # a client that sees the socket may send one
         self._socket_guard = SocketGuard(locations.socket_path, supervisor.inherited_socket(SOCKET_NAME))
         self._freshness = Freshness(watching, backlog, roots, worker, pool, store_health)
-        self._restart = Restart(self._is_idle, self._ending.begin, lambda: pool.other_version)
+        self._restart = Restart(self._is_idle, self._ending.begin, lambda: pool.other_version, code)
         self._reports = SupervisorReports(worker, backlog.pending)
         self._tasks = self._supervised_tasks()
         stuck = StuckCheck(backlog, worker.files, pool, latency)

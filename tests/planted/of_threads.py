@@ -232,14 +232,26 @@ DEFECTS = (
         "upgrade-not-noticed-by-the-daemon",
         "a daemon goes on with code that is no longer installed",
         "livedex_daemon/process/restart.py",
-        (("        if self._seen == before and self._seen != self._own:", "        if False:"),),
+        (("        if self._seen == before and self._seen != self._code.at_start:", "        if False:"),),
         f"{VERSIONS}::test_an_idle_daemon_gives_way_to_an_upgrade",
+    ),
+    Defect(
+        "upgrade-of-a-daemon-that-starts",
+        "a daemon takes the files that were installed while it started for those that it runs",
+        "livedex_daemon/process/restart.py",
+        (("        self._seen = code.at_start\n", "        self._seen = code.at_start = code.state()\n"),),
+        f"{VERSIONS}::test_a_daemon_that_just_starts_gives_way_too",
     ),
     Defect(
         "half-an-upgrade-counts",
         "a daemon ends in the middle of an upgrade, and the next one starts from half of the files",
         "livedex_daemon/process/restart.py",
-        (("        if self._seen == before and self._seen != self._own:", "        if self._seen != self._own:"),),
+        (
+            (
+                "        if self._seen == before and self._seen != self._code.at_start:",
+                "        if self._seen != self._code.at_start:",
+            ),
+        ),
         "tests/daemon/process/test_restart.py::test_new_code_counts_once_it_has_come_to_rest",
     ),
     Defect(

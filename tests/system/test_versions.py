@@ -33,6 +33,17 @@ if "livedex_daemon" in sys.orig_argv:
         os.rename(file.name, os.environ["MODULES"])
 
     signal.signal(signal.SIGUSR1, write_modules)
+
+    if "UPGRADE" in os.environ:  # from that file to this one, while the daemon starts
+        from livedex_daemon.process import locations
+        locate = locations.locate
+
+        def locate_after_upgrade():
+            locations.locate = locate
+            os.rename(*os.environ["UPGRADE"].split(":"))
+            return locate()
+
+        locations.locate = locate_after_upgrade
 """
 
 Start = Callable[..., Daemon]
@@ -52,12 +63,17 @@ class Installation:
 
     def upgrade(self, version: str) -> None:
         """As an installer does: another file replaces the former one."""
+        new, file = self.prepared_upgrade(version)
+        new.rename(file)
+
+    def prepared_upgrade(self, version: str) -> tuple[Path, Path]:
+        """Return a file that is not yet in its place, and the place."""
         file = self.folder / "livedex_ipc/__init__.py"
         text = file.read_text()
         assert f'"{__version__}"' in text
         new = file.with_name("new")
         new.write_text(text.replace(f'"{__version__}"', f'"{version}"'))
-        new.rename(file)
+        return new, file
 
     def remove(self) -> None:
         for package in PACKAGES:
@@ -79,6 +95,13 @@ def test_an_idle_daemon_gives_way_to_an_upgrade(start_daemon: Start, home: Home,
     wait_until(lambda: has_ended(daemon), what="the end of the old daemon")
     assert daemon.process is not None
     assert daemon.process.returncode == 0
+    assert home.run_json("status", **installed.env)["version"] == "9.9.9"
+
+
+def test_a_daemon_that_just_starts_gives_way_too(start_daemon: Start, home: Home, installed: Installation) -> None:
+    new, file = installed.prepared_upgrade("9.9.9")
+    daemon = start_daemon(UPGRADE=f"{new}:{file}", **installed.env)
+    wait_until(lambda: has_ended(daemon), what="the end of the old daemon")
     assert home.run_json("status", **installed.env)["version"] == "9.9.9"
 
 

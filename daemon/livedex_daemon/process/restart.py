@@ -27,10 +27,19 @@ REQUESTED: Final = "a client of another version asked for it"
 State = tuple[tuple[int, int, int] | None, ...]  # per file: inode, size, time of its last change; None: it is gone
 
 
-def own_files() -> list[str]:
-    """Return the first file of each package that this process runs; every installation writes them again."""
-    packages = (livedex_daemon, livedex_indexing, livedex_ipc, livedex_service)
-    return [package.__file__ for package in packages if package.__file__ is not None]
+class OwnCode:
+    """The first file of each package that this process runs, as it was when this was made; installations write it."""
+
+    def __init__(self, files: Sequence[str] | None = None) -> None:
+        """Make it before other modules are imported: what is installed later would be taken for what runs."""
+        packages = (livedex_daemon, livedex_indexing, livedex_ipc, livedex_service)
+        named = [package.__file__ for package in packages if package.__file__ is not None]
+        self.files = named if files is None else list(files)
+        self.at_start = self.state()
+
+    def state(self) -> State:
+        """Examine the files now. Raises OSError if that fails; a file that is gone is no failure."""
+        return tuple(_state_of(file) for file in self.files)
 
 
 class Restart:
@@ -41,7 +50,7 @@ class Restart:
         is_idle: Callable[[], bool],
         stop: Callable[[], None],
         differs: Callable[[], bool],
-        files: Sequence[str] | None = None,
+        code: OwnCode,
     ) -> None:
         """``stop`` ends the daemon; ``differs`` says whether a child process was found to run other code."""
         self.reason: str | None = None
@@ -49,8 +58,8 @@ class Restart:
         self._is_idle = is_idle
         self._stop = stop
         self._differs = differs
-        self._files = list(own_files() if files is None else files)
-        self._own = self._seen = self._state()
+        self._code = code
+        self._seen = code.at_start
 
     def request(self, reason: str = REQUESTED) -> None:
         """End the daemon once it is idle."""
@@ -74,10 +83,10 @@ class Restart:
         """Compare the installed files with those that this process was started from."""
         before = self._seen
         try:
-            self._seen = self._state()
+            self._seen = self._code.state()
         except OSError:  # the files cannot be examined now: that is no reason to end
             return
-        if self._seen == before and self._seen != self._own:
+        if self._seen == before and self._seen != self._code.at_start:
             self.request(REMOVED if None in self._seen else REPLACED)
         if self._differs():
             self.request(REPLACED)
@@ -87,9 +96,6 @@ class Restart:
             log.info("daemon_restarts", extra={"reason": self.reason})
             self.ends = True
             self._stop()
-
-    def _state(self) -> State:
-        return tuple(_state_of(file) for file in self._files)
 
 
 def _state_of(file: str) -> tuple[int, int, int] | None:

@@ -33,7 +33,7 @@ from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.precious.precious_database import DatabaseDamaged, DatabaseUnusable
-from livedex_daemon.process.restart import Restart
+from livedex_daemon.process.restart import OwnCode, Restart
 from livedex_daemon.subscriptions.standing_messages import StandingMessages
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.watch.root_table import Roots
@@ -140,7 +140,7 @@ class World:
         freshness.begun.set()
         readers = IndexReaders(self.rig.path, threading.Event())
         index = IndexFile(self.rig.store, readers, nothing, self.store_health)
-        self.restart = Restart(lambda: False, lambda: None, lambda: False, [])
+        self.restart = Restart(lambda: False, lambda: None, lambda: False, OwnCode([]))
         self.watcher, self.part, self.stuck = FakeWatcher(), Part(), FakeStuckCheck()
         self.lane, self.standing, self.exchange = FakeLane(), FakeStanding(), FakeExchange()
         self.memory = FakeMemory()

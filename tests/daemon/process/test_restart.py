@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from livedex_daemon.process.restart import REMOVED, REPLACED, REQUESTED, Restart, own_files
+from livedex_daemon.process.restart import REMOVED, REPLACED, REQUESTED, OwnCode, Restart
 
 
 class Desk:
@@ -18,7 +18,7 @@ class Desk:
         self.stopped = 0
         self.differs = False
         files = [str(file) for file in self.files]
-        self.restart = Restart(lambda: self.idle, self.stop, lambda: self.differs, files)
+        self.restart = Restart(lambda: self.idle, self.stop, lambda: self.differs, OwnCode(files))
 
     def stop(self) -> None:
         self.stopped += 1
@@ -82,4 +82,4 @@ def test_it_waits_until_nobody_needs_it(desk: Desk) -> None:
 
 
 def test_its_own_files_are_those_of_every_package() -> None:
-    assert len({Path(file).parent.name for file in own_files()}) == 4
+    assert len({Path(file).parent.name for file in OwnCode().files}) == 4
