@@ -157,8 +157,8 @@ DEFECTS = (
         "livedex_daemon/write/worker.py",
         (
             (
-                "        applied = Applied([], [])\n        if inspector.changes",
-                "        applied = Applied([], [])\n"
+                "        applied = Applied([], [], [])\n        if inspector.changes",
+                "        applied = Applied([], [], [])\n"
                 "        self._backlog.done([*inspector.finished, *(outcome.work.entry for outcome in outcomes)])\n"
                 "        if inspector.changes",
             ),

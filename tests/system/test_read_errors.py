@@ -160,3 +160,12 @@ def test_permission_that_returns_without_an_event_is_noticed(client: Client, tre
         wait_until(lambda: set(found(client, "zebra")) == NAMES - {"d0/f0.txt"}, what="the file left out")
         assert "files_failed" in codes(client)
     heal(client, failed=True)
+
+
+def test_a_file_denied_for_a_moment_is_not_left_out(client: Client, tree: Tree, faults: Faults) -> None:
+    """The reading and the look at its folder are denied, and nothing after that."""
+    edits = {"name": "new.txt", "thread": "edits", "most": 1}
+    with faults.on(open=Order(errno.EACCES, **edits), stat=Order(errno.EACCES, first=2, **edits)):
+        tree.write("d0/new.txt", "quagga\n")
+        assert found(client, "quagga") == ["d0/new.txt"]
+    assert faults.failed == 2

@@ -95,16 +95,20 @@ class Backlog:
             self._wake()
 
     def mark_twin(self, key: Key, of: Entry | None = None) -> None:
-        """Mark another name of a file. The searches that wait for ``of``, which is in progress, wait for it too."""
+        """Mark another name of a file, as ``mark_for`` does."""
+        self.mark_for(key, of, is_twin=True)
+
+    def mark_for(self, key: Key, of: Entry | None, *, is_twin: bool = False) -> None:
+        """Mark a path. The searches that wait for ``of``, which is in progress, wait for it too."""
         self.mark(key, Mark(now=of is None or bool(of.waiters)))
         with self._lock:
-            twin = self._waiting.get(key)
-            if twin is None:  # the worker has taken it already
+            entry = self._waiting.get(key)
+            if entry is None:  # the worker has taken it already
                 return
-            twin.is_twin = True
+            entry.is_twin = entry.is_twin or is_twin
             for waiter in of.waiters if of is not None else ():
-                if waiter not in twin.waiters:
-                    twin.waiters.append(waiter)
+                if waiter not in entry.waiters:
+                    entry.waiters.append(waiter)
                     waiter.left += 1
 
     def is_quiet(self, entry: Entry) -> bool:

@@ -41,11 +41,13 @@ class Applied(NamedTuple):
     """What a commit left open. ``again``: keys that must be examined again.
 
     ``unread``: works that must be read again before their entries are done. Their content was collected as garbage
-    after it was known, or their file came back after it was gone.
+    after it was known, or their file came back after it was gone. ``hidden``: works whose files seemed to lie in a
+    closed folder. What is so is found by the next look, for which their searches wait.
     """
 
     again: list[Key]
     unread: list[Work]
+    hidden: list[Work]
 
 
 class Committer:
@@ -57,7 +59,7 @@ class Committer:
 
     def apply(self, changes: Changes, outcomes: list[Outcome]) -> Applied:
         """Store everything, or raise and store nothing."""
-        applied = Applied([], [])
+        applied = Applied([], [], [])
         with self._store.transaction():
             self._remove(changes)
             self._store.put_files(row for row in changes.rows if self.admits(row.root_id, row.path))
@@ -72,8 +74,10 @@ class Committer:
                     rows.append(row)
                 elif isinstance(result, Known) or (isinstance(result, Gone) and _is_there(work)):
                     applied.unread.append(work)
-                if isinstance(result, Unsettled | Hidden):
+                if isinstance(result, Unsettled):
                     applied.again.append(work.key)
+                elif isinstance(result, Hidden):
+                    applied.hidden.append(work)
             self._store.put_files(rows)
             self._unmark(rows)
         return applied

@@ -297,7 +297,7 @@ class Worker:
 
     def _commit(self) -> None:
         inspector, outcomes = self._inspector, self._outcomes
-        applied = Applied([], [])
+        applied = Applied([], [], [])
         if inspector.changes or outcomes:
             try:
                 applied = self._committer.apply(inspector.changes, outcomes)
@@ -321,6 +321,8 @@ class Worker:
                 self._settle(outcome)
         for key in applied.again:
             self._backlog.mark(key)
+        for work in applied.hidden:
+            self._backlog.mark_for(work.key, work.entry)
         finished, inspector.finished = inspector.finished, []
         inspector.read_errors.committed(finished)
         self._latency.add(time.monotonic(), [entry.first_at for entry in finished if entry.from_event])

@@ -79,7 +79,7 @@ def test_what_was_known_and_is_collected_is_read_again(store: Store, storing: Co
     work = Work(online_root(), b"a", 1, None, Entry((1, b"a"), 1, 0.0))
     plan = chunk_plan.choose(b"a", b"words", ChunkSettings())
     outcome = Outcome(work, Known(), Stat("file", 1, 2, 3, 4, 1, 0o644), b"h" * 16, plan)
-    assert storing.apply(Changes(), [outcome]) == Applied([], [work])
+    assert storing.apply(Changes(), [outcome]) == Applied([], [work], [])
     assert store.file(1, b"a") is None
 
 
@@ -88,7 +88,7 @@ def test_a_file_in_a_closed_folder_has_no_row_and_its_path_is_looked_at(store: S
     (work,) = works(root, "a.txt")
     store.put_files([row(b"a.txt")])
     committer = Committer(store, FakeForgottenFiles().real, Roots([root]), SearchPriority())
-    assert committer.apply(Changes(), [Outcome(work, Hidden())]) == Applied([work.key], [])
+    assert committer.apply(Changes(), [Outcome(work, Hidden())]) == Applied([], [], [work])
     assert store.file(1, b"a.txt") is None
 
 
