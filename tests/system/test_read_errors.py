@@ -164,8 +164,9 @@ def test_permission_that_returns_without_an_event_is_noticed(client: Client, tre
 
 def test_a_file_denied_for_a_moment_is_not_left_out(client: Client, tree: Tree, faults: Faults) -> None:
     """The reading and the look at its folder are denied, and nothing after that."""
-    edits = {"name": "new.txt", "thread": "edits", "most": 1}
-    with faults.on(open=Order(errno.EACCES, **edits), stat=Order(errno.EACCES, first=2, **edits)):
+    open_of_it = Order(errno.EACCES, name="new.txt", thread="edits", most=1)
+    second_look = Order(errno.EACCES, name="new.txt", thread="edits", first=2, most=1)
+    with faults.on(open=open_of_it, stat=second_look):
         tree.write("d0/new.txt", "quagga\n")
         assert found(client, "quagga") == ["d0/new.txt"]
     assert faults.failed == 2

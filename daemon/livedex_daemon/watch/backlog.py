@@ -98,9 +98,9 @@ class Backlog:
         """Mark another name of a file, as ``mark_for`` does."""
         self.mark_for(key, of, is_twin=True)
 
-    def mark_for(self, key: Key, of: Entry | None, *, is_twin: bool = False) -> None:
+    def mark_for(self, key: Key, of: Entry | None, *, tree: bool = False, is_twin: bool = False) -> None:
         """Mark a path. The searches that wait for ``of``, which is in progress, wait for it too."""
-        self.mark(key, Mark(now=of is None or bool(of.waiters)))
+        self.mark(key, Mark(tree=tree, now=of is None or bool(of.waiters)))
         with self._lock:
             entry = self._waiting.get(key)
             if entry is None:  # the worker has taken it already

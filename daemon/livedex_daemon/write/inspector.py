@@ -228,12 +228,13 @@ class Inspector:
         if gone and not self._presence.is_same(walk.root):
             del self.changes.removed[files:], self.changes.removed_trees[trees:], walk.absent[:]
             self._presence.check(walk.root)
-        dropped = {path for _, path in self.changes.removed_trees[trees:]}
-        self._cancel_below(walk.root.id, frozenset(dropped.union(walk.closed)))
-        walk.closed.clear()
+        dropped = frozenset(path for _, path in self.changes.removed_trees[trees:])
+        self._cancel_below(walk.root.id, dropped.union(walk.closed))
         walk.took_s += time.monotonic() - started
         self._backlog.moved(walk.entry)
-        works, twins, absent = walk.take()
+        works, twins, absent, hidden = walk.take()
+        for path in hidden:
+            self._backlog.mark_for((walk.root.id, path), walk.entry, tree=True)
         for key in (*twins, *self._readings.other_names_of(works)):
             self._backlog.mark_twin(key, walk.entry)
         self.changes.removed += [key for key in absent if not self._backlog.defer(walk.entry, key)]
@@ -344,8 +345,7 @@ class Inspector:
     def take_changes(self) -> Changes:
         """Return the changes that were committed, and begin new ones."""
         committed, self.changes = self.changes, Changes()
-        self.needs_commit = False
-        self._walked = None  # as many removals again would be those of others
+        self.needs_commit, self._walked = False, None  # as many removals again would be those of others
         return committed
 
     def abandon(self) -> None:

@@ -132,6 +132,7 @@ class TreeWalk:
         self.failures: dict[bytes, int] = {}  # folders that could not be read: the errno. What is in them is kept
         self.denied: list[bytes] = []  # folders without permission: nothing in them is served
         self.closed: list[bytes] = []  # those of them that were found so in this step
+        self.hidden: list[bytes] = []  # those that seemed to lie in a closed folder, which then says so: to be examined
         self._rows, self._watch, self.policy, self._unreadable, self._now = tools
         self.since = self._unreadable.failures  # of any path, before the walk began
         policy, rows = self.policy, self._rows
@@ -212,9 +213,10 @@ class TreeWalk:
     def _leave_denied(self, path: bytes, changes: Changes) -> None:
         """Say that the folder may not be read, and serve nothing of it."""
         self.denied.append(path)
-        self._unreadable.deny((self.root.id, path))
         if is_hidden(self.root, path):
-            return  # the folder above says so for all that is in it; if it does not, this one is tried again
+            self.hidden.append(path)
+            return
+        self._unreadable.deny((self.root.id, path))
         self.closed.append(path)
         row = self._rows.file(self.root.id, path)
         is_news = row is None or row.reason != "denied"
@@ -292,10 +294,11 @@ class TreeWalk:
             return False
         return stat is not None and 0 <= self._now() - stat.ctime_ns / 1e9 < SETTLE_S
 
-    def take(self) -> tuple[list[Work], list[Key], list[Key]]:
-        """Return ``works``, ``twins`` and ``absent``, and begin new ones."""
-        found = self.works, self.twins, self.absent
-        self.works, self.twins, self.absent = [], [], []
+    def take(self) -> tuple[list[Work], list[Key], list[Key], list[bytes]]:
+        """Return ``works``, ``twins``, ``absent`` and ``hidden``, and begin new ones."""
+        found = self.works, self.twins, self.absent, self.hidden
+        self.works, self.twins, self.absent, self.hidden = [], [], [], []
+        self.closed.clear()
         return found
 
     def _may_enter(self, path: bytes, stat: Stat, changes: Changes) -> bool:

@@ -10,8 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 import pytest
 
 from helpers.inspection_desk import Desk, row
-from livedex_daemon.watch.backlog import Entry
-from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.watch.backlog import Entry, Waiter
 from livedex_daemon.write.walk import Work, bare_row
 from livedex_indexing.disk import beneath, tree
 
@@ -134,15 +133,15 @@ def test_a_folder_in_one_that_denies_access_has_no_row(desk: Desk, start: bytes)
     assert desk.inspector.changes.rows == []
 
 
-def test_a_folder_that_only_seemed_to_be_in_a_closed_one_is_tried_again(desk: Desk) -> None:
+def test_searches_wait_for_a_folder_that_only_seemed_to_be_in_a_closed_one(desk: Desk) -> None:
     """No walk may have found the other one closed, which then says nothing of it."""
     (desk.folder / "d" / "e").mkdir(parents=True)
-    desk.inspect(b"d/e", tree=True)
+    walked = desk.inspect(b"d/e", tree=True)
+    walked.waiters.append(Waiter(lambda: None))
     with closed(b"d", b"d/e"):
         walk_all(desk)
-    desk.commit()
-    desk.inspector.read_errors.mark_allowed(Roots([desk.root]))
-    assert desk.backlog.pending_keys() == {(1, b"d/e")}
+    (again,) = desk.backlog.left(walked.waiters[0])
+    assert (again.key, again.tree) == ((1, b"d/e"), True)
 
 
 def test_no_row_of_a_folder_outlives_a_walk_that_can_list_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
