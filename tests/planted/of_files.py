@@ -203,7 +203,7 @@ DEFECTS = (
         "removals-distinguished-by-number",
         "a walk takes removals of others for its own where there are as many",
         "livedex_daemon/write/inspector.py",
-        (("        self._walked = None  # as many removals again would be those of others\n", ""),),
+        (("self.needs_commit, self._walked = False, None", "self.needs_commit = False"),),
         f"{INSPECTOR}::test_a_walk_distinguishes_its_own_removals_from_as_many_of_others",
     ),
     Defect(
