@@ -52,6 +52,20 @@ DEFECTS = (
         "tests/indexing/query/test_query_parser.py::test_what_was_copied_excludes_nothing",
     ),
     Defect(
+        "terms-as-typed",
+        "`walk lang:go` finds what uses `walk` most, and not its definition",
+        "livedex_indexing/search/search_request.py",
+        (("return bare(self.query) if parsed.terms else", "return"),),
+        "tests/indexing/search/test_typed_patterns.py::test_a_name_leads_to_its_definition_with_terms_too",
+    ),
+    Defect(
+        "glob-as-words",
+        "`test_*.py` finds texts about tests, and not the files that it names",
+        "livedex_indexing/search/other_tools.py",
+        (("if glob is not None:", "if None:"),),
+        "tests/indexing/search/test_typed_patterns.py::test_a_glob_and_qualifiers_are_read_as_terms",
+    ),
+    Defect(
         "prompt-as-words",
         "`user@host:~$ bake` finds what has these words, and not the command",
         "livedex_indexing/query/shell_prompt.py",

@@ -24,6 +24,7 @@ from livedex_indexing.ignore.git_pattern import (
 from livedex_indexing.ignore.rule_file import batches, last_in, subject_of
 
 _SIGNS = re.compile(r"[][*?{},\\]")
+_PIECES = re.compile(r"[*?/]+")
 NOTHING = r"[^\x{0}-\x{10FFFF}]"  # an expression that no character matches
 
 
@@ -212,14 +213,15 @@ class PathTerm:
         if SPECIAL.search(glob.replace("\\", "")) and len(glob) <= MAX_PATTERN:
             body = translate(glob, pathname=True)
             if body is not None:  # an unclosed bracket is taken literally
+                self._text = "" if "[" in glob or "\\" in glob else max(_PIECES.split(glob), key=len)
                 start = "" if self._anchored else "(?:.*/)?"
                 self._pattern = _matching(text, start + body + "(?:/.*)?")
 
     def admits(self, rel: bytes) -> bool:
         """Tell whether X matches the path."""
         path = _plain(rel.decode("utf-8", "replace"))
-        if self._pattern is not None:
-            return self._pattern.match_file(path) is not None
+        if self._pattern is not None:  # few paths have the letters of a glob
+            return self._text in path and self._pattern.match_file(path) is not None
         return path.startswith(self._text) if self._anchored else self._text in path
 
 

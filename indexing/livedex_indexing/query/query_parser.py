@@ -114,6 +114,14 @@ def without_signs(text: str) -> PlainReading:
     return PlainReading(" ".join(plain), " ".join([*plain, *terms]), _least(items), _is_piece(items))
 
 
+def bare(text: str) -> str:
+    """Return a query as it was typed, but without its terms."""
+    items = _read(text)
+    edges = [0, *(edge for span in items.terms_at for edge in span), len(items.text)]
+    pieces = (items.text[edges[at] : edges[at + 1]].strip() for at in range(0, len(edges), 2))
+    return " ".join(filter(None, pieces)) if items.terms_at else text
+
+
 def without_terms(text: str) -> PlainReading | None:
     """Take terms inside a text for words of it, too; None where no term is inside one."""
     items = _read(text)
@@ -192,6 +200,7 @@ class _Items:
         self.excluded: list[str] = []
         self.phrases: list[str] = []
         self.terms: list[Term] = []
+        self.terms_at: list[tuple[int, int]] = []  # where each term is
         self.pieces: list[tuple[str, bool]] = []  # all of it, words of phrases and excluded ones too; whether a term
 
     def read(self) -> None:
@@ -206,6 +215,7 @@ class _Items:
             if self._phrase(excluded):
                 continue
             if self._term(excluded):
+                self.terms_at.append((start, self._at))
                 self.pieces.append((text[start : self._at], True))
             else:
                 if not excluded:

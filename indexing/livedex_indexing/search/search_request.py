@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from livedex_indexing.model import Kind, Place, Query
-from livedex_indexing.query.query_parser import ends_in_word, parse
+from livedex_indexing.query.query_parser import bare, ends_in_word, parse
 from livedex_ipc.constants import LINE_MODES
 from livedex_ipc.errors import InvalidParams
 from livedex_ipc.methods import METHODS
@@ -89,9 +89,9 @@ class SearchRequest(msgspec.Struct, frozen=True):
         return query, parsed.cut
 
     def text_as_typed(self, parsed: Query) -> str:
-        """Return the text that lines may have: the query without its terms, or all of it if it has none. ``parsed``: of
+        """Return the text that files may have: the query without its terms, or all of it if it has none. ``parsed``: of
         `parsed`."""
-        return parsed.text if parsed.terms else self.query.strip()
+        return bare(self.query) if parsed.terms else self.query.strip()
 
     def refuse_contradictions(self) -> None:
         """Raise InvalidParams for params that exclude each other."""

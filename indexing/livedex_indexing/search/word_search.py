@@ -184,7 +184,8 @@ class WordSearch:
         self._run.request = as_written(self._reader, self._run.request, self._all_places)
         text = self._run.request.query
         if text != self._typed:
-            self._query, self._text = self._run.request.parsed()[0], text
+            self._query = self._run.request.parsed()[0]
+            self._text = self._run.request.text_as_typed(self._query)
         self._place = named_place(self._reader, text)
         if self._place is not None and self._place.text != text:
             text = self._place.text
@@ -312,7 +313,7 @@ class WordSearch:
                 self._meaning.fusion,
             ),
             TypedText(
-                request.query,
+                request.text_as_typed(query),
                 self._place,
                 lambda ids: self._texts_of(ids, file_filter.resolved),
                 RowCounts.of(self._reader, self._counts),
@@ -340,7 +341,7 @@ class WordSearch:
 
     def _serve(self, page: list[Placed], rows: Rows, compiled: CompiledQuery) -> list[Hit]:
         phrases = [WrittenPhrase(text, self._reader.words) for text in self._query.phrases]
-        typed = TypedSpan(self._run.request.query, self._query)
+        typed = TypedSpan(self._run.request.text_as_typed(self._query), self._query)
         highlighter = Highlighter(compiled.terms, phrases, self._reader.stems, typed)
         style = self._run.style if self._place is None else self._run.style._replace(line=self._place.shown_line)
         maker = HitMaker(rows, self._run.roots, self._run.live, highlighter, style)

@@ -253,6 +253,7 @@ def test_a_path_term_meets_names_that_are_not_text() -> None:
     assert PathTerm("caf?").admits(b"caf\xe9")
     assert PathTerm("caf").admits(b"caf\xe9")
     assert not PathTerm("[x]").admits(b"\xff")
+    assert PathTerm("[]x]*.py").admits(b"a/]y.py")
 
 
 @given(st.text(), st.binary(max_size=60))

@@ -1,4 +1,4 @@
-"""What people type for other tools finds what they look for: regular expressions, scripts to run."""
+"""What people type for other tools finds what they look for: regular expressions, scripts to run, globs, qualifiers."""
 
 from __future__ import annotations
 
@@ -48,3 +48,40 @@ def test_a_file_with_the_regular_expression_comes_first(boat: Indexed) -> None:
 def test_a_script_to_run_finds_its_line(boat: Indexed, query: str) -> None:
     hit = boat.search(query)[0]
     assert (hit["relative_path"], '"float"' in hit["snippet"]) == ("package.json", True)
+
+
+@pytest.mark.parametrize(
+    ("query", "meant", "names"),
+    [
+        ("hu*.py", "path:hu*.py", ["hull.py"]),
+        ("*.json", "path:*.json", ["package.json"]),
+        ("**/package.*son", "path:**/package.*son", ["package.json"]),
+        ("./p*.{json,yaml}", "path:p*.json path:p*.yaml", ["package.json"]),
+        ("filename:hull.py", "hull.py", ["hull.py"]),
+        ("symbol:scrub_hull", "scrub_hull", ["hull.py"]),
+        ("scrub_hull language:py", "scrub_hull lang:py", ["hull.py"]),
+        ("scrub extension:json", "scrub ext:json", ["package.json"]),
+        ("scrub file:package", "scrub path:package", ["package.json"]),
+        ("scrub_hull -file:day*", "scrub_hull -path:day*", ["hull.py"]),
+    ],
+)
+def test_a_glob_and_qualifiers_are_read_as_terms(boat: Indexed, query: str, meant: str, names: list[str]) -> None:
+    answer = boat.ask(query)
+    assert [hit["relative_path"] for hit in answer.hits][: len(names)] == names
+    assert answer.extras["did_you_mean"]["query"] == meant
+
+
+@pytest.mark.parametrize("query", ["h*.rb", "scrub language:scrubbing", "scrub extension:rb", "scrub file:rudder"])
+def test_what_no_file_passes_stays_a_text(boat: Indexed, query: str) -> None:
+    assert "did_you_mean" not in boat.ask(query).extras
+
+
+def test_a_file_with_a_qualifier_as_typed_has_it(boat: Indexed) -> None:
+    boat.write("root/search.md", "To search, type: scrub language:python\n")
+    assert boat.found("scrub language:python")[0] == "search.md"
+
+
+@pytest.mark.parametrize("term", ["lang:py", "ext:py", "-path:day", "path:hull lang:python"])
+def test_a_name_leads_to_its_definition_with_terms_too(boat: Indexed, term: str) -> None:
+    for query in (f"scrub_hull {term}", f"{term} scrub_hull()", f"where is scrub_hull defined {term}"):
+        assert "def scrub_hull" in boat.search(query)[0]["snippet"], query

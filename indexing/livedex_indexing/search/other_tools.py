@@ -1,0 +1,52 @@
+"""Searches for what a query means that was typed as for another tool: a glob, or qualifiers of a code search.
+
+Invariant: terms replace a part of a query only where the index has such a file or language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from msgspec.structs import replace
+
+from livedex_indexing import relpath
+from livedex_indexing.ignore.globs import PathTerm
+from livedex_indexing.language_names import same_language
+from livedex_indexing.model import Term
+from livedex_indexing.query.other_syntax import qualified, typed_glob
+from livedex_indexing.search.search_request import SearchRequest
+from livedex_indexing.store.read_pool import Reader
+
+_LANGUAGES: Final = "SELECT name FROM languages"
+_FILES: Final = "SELECT folder, name FROM files WHERE content_id IS NOT NULL"
+
+
+def in_this_syntax(reader: Reader, request: SearchRequest, is_pasted: Callable[[str], bool]) -> SearchRequest:
+    """Return the request for the files of a glob, or with the terms and names that qualifiers mean, unless a file has
+    those as typed; any other request as it is."""
+    glob = typed_glob(request.query)
+    if glob is not None:
+        return replace(request, query=glob.query) if _has_file(reader, glob.terms) else request
+    other = qualified(request.query)
+    if other is None or is_pasted(request.query.strip()):
+        return request
+    known = all(_is_known(reader, term) for term in other.terms if not term.excluded)
+    return replace(request, query=other.query) if known else request
+
+
+def _is_known(reader: Reader, term: Term) -> bool:
+    if term.name != "lang":
+        return _has_file(reader, (term,))
+    return any(same_language(name) == same_language(term.value) for (name,) in reader.rows(_LANGUAGES))
+
+
+def _has_file(reader: Reader, terms: tuple[Term, ...]) -> bool:
+    """Whether a file passes one of the terms, which are of paths or of suffixes."""
+    ends = tuple(b"." + term.value.removeprefix(".").lower().encode() for term in terms if term.name == "ext")
+    paths = [PathTerm(term.value) for term in terms if term.name == "path"]
+    for folder, name in reader.rows(_FILES):
+        path = relpath.join(folder, name)
+        if path.lower().endswith(ends) or any(each.admits(path) for each in paths):
+            return True
+    return False
