@@ -20,6 +20,7 @@ from planted.of_knowledge import DEFECTS as OF_KNOWLEDGE
 from planted.of_limits import DEFECTS as OF_LIMITS
 from planted.of_lines import DEFECTS as OF_LINES
 from planted.of_live import DEFECTS as OF_LIVE
+from planted.of_moments import DEFECTS as OF_MOMENTS
 from planted.of_mounts import DEFECTS as OF_MOUNTS
 from planted.of_neovim import DEFECTS as OF_NEOVIM
 from planted.of_page import DEFECTS as OF_PAGE
@@ -50,6 +51,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "Calls that fail": OF_ERRORS,
     "Chunking in children": OF_CHILDREN,
     "Threads, versions and what waits": OF_THREADS,
+    "What is looked at in two moments": OF_MOMENTS,
     "What decides about a path": OF_SCOPES,
     "Limits": OF_LIMITS,
     "The exchange": OF_EXCHANGE,

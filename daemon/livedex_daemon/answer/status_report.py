@@ -1,6 +1,7 @@
 """Report the state of the daemon: counts, states, measured freshness, and each fault with its remedy.
 
-Invariant: the state is ``ready`` only while no promise is known to be broken; every figure is measured.
+Invariant: the state is ``ready`` only while no promise is known to be broken; every figure is measured. What a status
+calls done is in its counts.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from livedex_daemon.answer.status_checks import (
     CHECKS,
@@ -19,7 +21,8 @@ from livedex_daemon.answer.status_checks import (
     failed_files,
     root_warnings,
 )
-from livedex_daemon.watch.root_table import Root
+from livedex_daemon.watch.backlog import Key
+from livedex_daemon.watch.root_table import Root, RootState
 from livedex_indexing.hits.answer_json import rfc3339_of_seconds
 from livedex_indexing.model import Counts
 from livedex_indexing.path_text import path_fields
@@ -32,6 +35,25 @@ HARMLESS = frozenset(  # these do not break a promise
         "parser_missing", "pipeline_unavailable", "plugin_refused",
     )
 )  # fmt: skip
+
+
+class _Seen(NamedTuple):
+    """A root before its files were counted."""
+
+    root: Root
+    overflows: int
+    state: RootState
+
+
+class _Work(NamedTuple):
+    """What was still to be done before the files were counted: what was done by then is in the counts.
+
+    ``keys``: the paths that searches wait for.
+    """
+
+    generation: int
+    roots: list[_Seen]
+    keys: set[Key]
 
 
 class Health:
@@ -60,19 +82,21 @@ class Health:
 
     def status(self) -> StatusResult:
         """Return the result of ``status``."""
+        wrong = self.warnings()
+        state, work = self._state(wrong), self._work()
         counts = self._counts()
-        waiting = self._waiting(counts)
+        waiting = self._waiting(work.keys, counts)
         counted = [counts.roots[root.id] for root in self._roots if root.present and root.id in counts.roots]
         failed = sum(root.failed for root in counted)
-        warnings = [*self.warnings(failed), *dead_letter_warnings(self._parts.exchange.dead_letters)]
+        warnings = [*wrong, *failed_files(failed), *dead_letter_warnings(self._parts.exchange.dead_letters)]
         pool, embedding = self._parts.pool, self._parts.embedding
         bytes_done, pending_bytes = pool.sizes()
         return {
-            "state": self._state(warnings),
+            "state": state,
             "version": __version__,
             "pid": os.getpid(),
             "uptime_s": round(time.monotonic() - self._since, 3),
-            "generation": self._store.generation,
+            "generation": work.generation,
             "pending": sum(self._pending(root.id, counts) for root in self._roots if root.present) + waiting.total(),
             "pending_bytes": pending_bytes,
             "files": sum(root.indexed for root in counted),
@@ -93,19 +117,25 @@ class Health:
                 "chunks_embedded": embedding.embedded,
             },
             "gateways": [{"host": host, "bytes_sent": sent} for host, sent in embedding.gateways],
-            "roots": self._root_fields(counts, waiting),
+            "roots": self._root_fields(work.roots, counts, waiting),
             "freshness": self._parts.latency.figures(),
             "warnings": warnings,
         }
 
     def roots(self) -> list[RootFields]:
         """Return the roots for ``roots/list``, as ``status`` has them, sorted by path."""
+        work = self._work()
         counts = self._counts()
-        return self._root_fields(counts, self._waiting(counts))
+        return self._root_fields(work.roots, counts, self._waiting(work.keys, counts))
 
-    def _waiting(self, counts: Counts) -> Counter[int]:
-        """Return, by root, the number of paths that searches wait for and that are not counted as pending rows."""
-        keys = self._freshness.pending_keys()
+    def _work(self) -> _Work:
+        generation = self._store.generation
+        # The overflows before the state: a client that sees an overflow also sees its effect.
+        seen = [_Seen(root, root.overflows, root.reported_state) for root in self._roots]
+        return _Work(generation, seen, self._freshness.pending_keys())
+
+    def _waiting(self, keys: set[Key], counts: Counts) -> Counter[int]:
+        """Return, by root, the number of those paths that are not counted as pending rows."""
         if keys and any(root.pending for root in counts.roots.values()):
             keys -= self._readers.pending_among(keys) - self._parts.worker.conversions.pending_keys()
         return Counter(root_id for root_id, _ in keys)
@@ -119,15 +149,15 @@ class Health:
         documents = sum(key[0] == root_id for key in self._parts.worker.conversions.pending_keys())
         return max(0, counted.pending - documents)
 
-    def _root_fields(self, counts: Counts, waiting: Counter[int]) -> list[RootFields]:
-        return [self._root(root, counts, waiting[root.id]) for root in sorted(self._roots, key=lambda root: root.path)]
+    def _root_fields(self, roots: list[_Seen], counts: Counts, waiting: Counter[int]) -> list[RootFields]:
+        return [self._root(seen, counts, waiting[seen.root.id]) for seen in sorted(roots, key=lambda s: s.root.path)]
 
-    def _root(self, root: Root, counts: Counts, waiting: int) -> RootFields:
+    def _root(self, seen: _Seen, counts: Counts, waiting: int) -> RootFields:
+        root, overflows, state = seen
         counted = counts.roots.get(root.id)
-        overflows = root.overflows  # read before the state: a client that sees an overflow also sees its effect
         return {
             **path_fields(root.path),
-            "state": root.reported_state,
+            "state": state,
             "watching": root.watching,
             "files": counted.indexed if counted else 0,
             "pending": self._pending(root.id, counts) + waiting,

@@ -35,12 +35,13 @@ from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.precious.precious_database import DatabaseDamaged, DatabaseUnusable
 from livedex_daemon.process.restart import OwnCode, Restart
 from livedex_daemon.subscriptions.standing_messages import StandingMessages
-from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_daemon.write.chunk_health import WorkerFault
 from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.crashes import Crashes
+from livedex_indexing.model import Counts
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.store.index_store import IndexUnwritable
 
@@ -138,7 +139,7 @@ class World:
         self.backlog = backlog = Backlog(time.monotonic, lambda: None)
         freshness = Freshness(FakeWatching().real, backlog, roots, worker, pool, self.store_health)
         freshness.begun.set()
-        readers = IndexReaders(self.rig.path, threading.Event())
+        self.readers = readers = IndexReaders(self.rig.path, threading.Event())
         index = IndexFile(self.rig.store, readers, nothing, self.store_health)
         self.restart = Restart(lambda: False, lambda: None, lambda: False, OwnCode([]))
         self.watcher, self.part, self.stuck = FakeWatcher(), Part(), FakeStuckCheck()
@@ -286,6 +287,31 @@ def test_each_path_that_waits_counts_once(world: World) -> None:
     assert world.pending() == (4, 4)
     world.backlog.mark((99, b"of another root"))
     assert world.pending() == (5, 4)
+
+
+def test_what_is_committed_while_the_files_are_counted_is_not_called_done(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.root.state = "indexing"
+    world.backlog.mark((world.rig.root, b"new.txt"), Mark(now=True))
+    count = world.readers.counts
+
+    def count_before_the_commit() -> Counts:
+        counts = count()
+        world.rig.put(b"new.txt", "new words")
+        world.root.state = "online"
+        world.backlog.done(world.backlog.take(1, lambda _key: False))
+        return counts
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(world.readers, "counts", count_before_the_commit)
+        status = world.health.status()
+    (root,) = status["roots"]
+    assert (status["files"], status["pending"], status["state"]) == (0, 1, "indexing")
+    assert (root["files"], root["pending"], root["state"]) == (0, 1, "indexing")
+    later = world.health.status()
+    assert (later["files"], later["pending"], later["state"]) == (1, 0, "ready")
+    assert later["generation"] == status["generation"] + 1
 
 
 def test_what_was_wrong_with_a_root_before_an_answer_is_said_with_it(world: World) -> None:
