@@ -25,7 +25,8 @@ MODEL = VectorModel("pairs/2", 2)
 class Kept(BaseBackend):
     """A backend in memory, whose ``documents`` and ``vectors`` are never changed, but replaced: the test reads them
     while the mirror's thread gives more. ``takes``: once it is set, documents are taken; ``got``: how many it was
-    given; ``asked``: how often the daemon asked which vectors it lacks; before each, ``on_asked`` is called."""
+    given; ``asked``: how often the daemon asked which vectors it lacks; before each, ``on_asked`` is called. ``closed``
+    is set by its end."""
 
     def __init__(self) -> None:
         self.takes = threading.Event()
@@ -35,6 +36,10 @@ class Kept(BaseBackend):
         self.got = 0
         self.asked = 0
         self.on_asked: Callable[[], None] = lambda: None
+        self.closed = threading.Event()
+
+    def close(self) -> None:
+        self.closed.set()
 
     def names(self) -> list[str]:
         """The files that it has."""
@@ -88,13 +93,18 @@ class World:
         self.first, self.second = Kept(), Kept()
         self.host = PluginHost({})
         register = self.host.registry.owned_by(BUILT_IN).register_backend
-        register("first", lambda _config: self.first)
+        self.on_make: Callable[[], None] = lambda: None  # in the factory of the first
+        register("first", lambda _config: self._made_first())
         register("second", lambda _config: self.second)
         ((root_id, path),) = indexed.roots.items()
         self.readers = IndexReaders(indexed.database, threading.Event())
         source = VectorSource(MODEL, vectors_of, 1)
         self.origin = Origin(self.readers, Roots([online_root(path, root_id)]), lambda: self.plan, lambda: source)
         self.write("a.txt")
+
+    def _made_first(self) -> Kept:
+        self.on_make()
+        return self.first
 
     def write(self, name: str) -> tuple[list[Key], list[int]]:
         """Write a file into the index. Return what its commit changed."""

@@ -5,6 +5,10 @@ from __future__ import annotations
 from planted.defect import Defect
 
 STATUS = "tests/daemon/answer/test_status_report.py"
+PENDING = "tests/daemon/embedding/test_vectors_pending.py"
+FEED = "tests/daemon/backend/test_vector_feed.py"
+SWITCH = "tests/daemon/backend/test_backend_switch.py"
+RESTARTED = "tests/daemon/backend/test_restarted_backend.py"
 
 DEFECTS = (
     Defect(
@@ -18,5 +22,49 @@ DEFECTS = (
             ),
         ),
         f"{STATUS}::test_what_is_committed_while_the_files_are_counted_is_not_called_done",
+    ),
+    Defect(
+        "vectors-pending-of-two-moments",
+        "no vector is pending, as far as was known before the commit that the thread has just looked at",
+        "livedex_daemon/embedding/embedding_thread.py",
+        (("        is_same = looked == self._looked ==", "        is_same = self._looked =="),),
+        f"{PENDING}::test_what_is_committed_while_it_is_asked_is_pending",
+    ),
+    Defect(
+        "new-vectors-noted-too-early",
+        "vectors that come as the feed begins are never given to the backend",
+        "livedex_daemon/backend/vector_feed.py",
+        (
+            (
+                "        self._due, self._complete = False, None  # before the look: what is noted from now on is due "
+                "again\n        source = self._source()\n",
+                "        source = self._source()\n        self._due, self._complete = False, None\n",
+            ),
+        ),
+        f"{FEED}::test_new_vectors_that_are_heard_of_right_after_its_look_are_looked_for_again",
+    ),
+    Defect(
+        "backend-lost-in-the-switch",
+        "a backend that is begun as another takes its place is never used",
+        "livedex_daemon/backend/backend_switch.py",
+        (
+            (
+                "        with self._lock:\n            former, self._next = self._next, mirror\n",
+                "        former, self._next = self._next, mirror\n",
+            ),
+        ),
+        f"{SWITCH}::test_a_backend_that_is_begun_as_another_takes_its_place_is_not_lost",
+    ),
+    Defect(
+        "backend-stopped-while-made",
+        "a backend that is given up while its factory runs is never closed",
+        "livedex_daemon/backend/mirror.py",
+        (
+            (
+                "            if not self._stopping:\n                self._calls = calls\n                return\n",
+                "            self._calls = calls\n            return\n",
+            ),
+        ),
+        f"{RESTARTED}::test_one_that_is_stopped_while_it_is_made_is_closed",
     ),
 )

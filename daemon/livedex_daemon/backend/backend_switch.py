@@ -72,46 +72,47 @@ class BackendSwitch:
         """Switch to a backend, once it has everything. Plugins that were loaded again are made again."""
         other_plugins, self._generation = self._generation != self._host.generation, self._host.generation
         self._host.used(BACKEND, [name])
-        active = self._current()
+        self._current()
         if name == BUILT_IN:
-            self._stop(self._next, active)
-            self._active = self._next = None
-        elif other_plugins or name not in {mirror.name for mirror in (active, self._next) if mirror is not None}:
+            with self._lock:
+                mirrors = self._active, self._next
+                self._active = self._next = None
+            self._stop(*mirrors)
+        elif other_plugins or name not in {mirror.name for mirror in self._mirrors()}:
             self.begin(name)
 
     def begin(self, name: str) -> Mirror:
         """Fill a backend while the former one answers. Return what tells how far it is."""
         stored = Stored(lambda: self._load(name), lambda plan: self._save(name, plan))
         mirror = Mirror(name, self._host, self._origin, stored, lambda: self._current() is mirror)
-        self._stop(self._next)
-        self._next = mirror
+        with self._lock:
+            former, self._next = self._next, mirror
+        self._stop(former)
         mirror.start()
         return mirror
 
     def give_up(self, mirror: Mirror) -> None:
         """Stop filling this backend: it cannot be used."""
-        if self._next is mirror:
-            self._next = None
+        with self._lock:
+            if self._next is mirror:
+                self._next = None
         mirror.stop()
         self._host.report(BACKEND, mirror.name, None)
 
     def changed(self, files: Iterable[Key], roots: Iterable[int]) -> None:
         """Note what a commit changed."""
-        for mirror in (self._active, self._next):
-            if mirror is not None:
-                mirror.changed(files, roots)
+        for mirror in self._mirrors():
+            mirror.changed(files, roots)
 
     def mark_all_changed(self) -> None:
         """Compare everything: the index is a new one."""
-        for mirror in (self._active, self._next):
-            if mirror is not None:
-                mirror.compare()
+        for mirror in self._mirrors():
+            mirror.compare()
 
     def vectors_changed(self) -> None:
         """Note that there are new vectors, or others."""
-        for mirror in (self._active, self._next):
-            if mirror is not None:
-                mirror.vectors_changed()
+        for mirror in self._mirrors():
+            mirror.vectors_changed()
 
     @property
     def vector_fault(self) -> tuple[str, str] | None:
@@ -129,7 +130,12 @@ class BackendSwitch:
         return _Ranker(mirror, now + min(LONGEST_WAIT_S, WAIT_SHARE * max(0.0, until - now)))
 
     def stop(self) -> None:
-        self._stop(self._active, self._next)
+        self._stop(*self._mirrors())
+
+    def _mirrors(self) -> list[Mirror]:
+        """Return those that are kept equal to the index, of one moment: the next one may just take its place."""
+        with self._lock:
+            return [mirror for mirror in (self._active, self._next) if mirror is not None]
 
     def _current(self) -> Mirror | None:
         """Return the backend that ranks; the next one takes its place once it is complete, and ends it if it is the

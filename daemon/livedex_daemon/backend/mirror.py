@@ -91,8 +91,8 @@ class Mirror:
         """End, and wait for nothing: the backend may hang."""
         with self._wake:
             self._stopping = True
+            calls, self._calls = self._calls, None
             self._wake.notify_all()
-        calls, self._calls = self._calls, None
         if calls is not None:
             calls.close()
 
@@ -222,7 +222,11 @@ class Mirror:
             raise
         self.feed.forget()
         with self._wake:
-            self._calls = calls
+            if not self._stopping:
+                self._calls = calls
+                return
+        calls.close()
+        raise BackendLost("it was given up while it was made")
 
     def _feed_vectors(self) -> None:
         """Send vectors until a commit comes. If they are refused, see whether the backend still answers."""

@@ -66,8 +66,9 @@ class VectorFeed:
 
     def run(self, call: Call, interrupted: Callable[[], bool]) -> None:
         """Send what the backend lacks and the source has, until ``interrupted``. Raises BackendLost."""
-        began, source = time.monotonic(), self._source()
-        self._due, self._complete = False, None
+        began = time.monotonic()
+        self._due, self._complete = False, None  # before the look: what is noted from now on is due again
+        source = self._source()
         if source is None or not call(lambda backend: isinstance(backend, VectorBackend)):
             self.fault = None
             return

@@ -83,9 +83,11 @@ class EmbeddingThread:
         settings = self._settings()
         if not settings.embedder:
             return None
-        filling, active = self._filling(settings), self._active
+        active, looked = self._active, self._looked
+        filling = self._filling(settings)
         known = self._unmade if filling is None else filling.pending
-        is_known = active is not None and active[0] == settings and self._looked == self._index.store.generation
+        is_same = looked == self._looked == self._index.store.generation  # before and after what is known was read
+        is_known = active is not None and active[0] == settings and is_same
         return known if is_known else max(known, 1)
 
     @property
@@ -169,7 +171,7 @@ class EmbeddingThread:
         """Do one step. Return for how long to rest; None: until something changes."""
         wanted = (self._settings(), self._plugins.generation)
         if wanted != self._active:
-            self._active = wanted
+            self._looked, self._active = -1, wanted
             self._change(wanted[0])
         if not wanted[0].embedder:
             return None
@@ -220,7 +222,8 @@ class EmbeddingThread:
     def _rest(self, filling: VectorSet, generation: int) -> float | None:
         """Do what is due while nothing waits. Return for how long to rest; None: until something changes."""
         if filling.outgrown:
-            self._next = self._made(filling.settings)
+            made, self._looked = self._made(filling.settings), -1
+            self._next = made
             return 0.0
         now = time.monotonic()
         if generation != self._compared_at and now - self._compared >= COMPARE_S:
@@ -278,7 +281,7 @@ class EmbeddingThread:
 
     def _change(self, settings: EmbeddingSettings) -> None:
         """Begin with other settings. What is complete serves until the new is, unless there is to be none."""
-        self._failures, self.fault, self._looked = 0, None, -1
+        self._failures, self.fault = 0, None
         unfinished, self._next = self._next, None
         if unfinished is not None and unfinished is not self._used:
             self._forget(unfinished)
@@ -295,8 +298,8 @@ class EmbeddingThread:
 
     def _drop_all(self) -> None:
         sets = self._sets()
+        self._looked = -1  # first: what is pending is not known without them
         self._used = self._next = None
-        self._looked = -1
         for one in sets:
             self._forget(one)
 

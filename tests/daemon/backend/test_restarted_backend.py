@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -87,3 +88,20 @@ def test_one_that_was_stopped_reports_no_fault(world: World) -> None:
     with running(world, Plans()):
         wait_until(lambda: world.first.got, what="a call that takes long")
     assert world.host.faults() == []
+
+
+def test_one_that_is_stopped_while_it_is_made_is_closed(world: World) -> None:
+    made, may_go_on = threading.Event(), threading.Event()
+
+    def make() -> None:
+        made.set()
+        may_go_on.wait()
+
+    world.on_make = make
+    mirror = Mirror("first", world.host, world.origin, Stored(lambda: None, lambda _plan: None), lambda: False)
+    mirror.start()
+    wait_until(made.is_set, what="the factory's call")
+    mirror.stop()
+    may_go_on.set()
+    wait_until(lambda: not mirror.thread.is_alive(), what="the end of the thread")
+    wait_until(world.first.closed.is_set, what="the end of the object")

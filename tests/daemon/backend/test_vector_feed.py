@@ -55,7 +55,13 @@ class World:
         self.unreadable = False
         self.model = MODEL
         self.backend = Kept([key.hex() for key in self.keys])
-        self.feed = VectorFeed(lambda: VectorSource(self.model, self.vectors_of, self.version))
+        self.after_look: Callable[[], None] = lambda: None  # right after the feed looked which vectors there are
+        self.feed = VectorFeed(self.source)
+
+    def source(self) -> VectorSource:
+        source = VectorSource(self.model, self.vectors_of, self.version)
+        self.after_look()
+        return source
 
     def vectors_of(self, keys: Collection[bytes]) -> dict[bytes, list[int]]:
         if self.unreadable:
@@ -84,6 +90,21 @@ def test_new_vectors_count_before_they_are_heard_of() -> None:
     assert not world.feed.has(MODEL)
     world.run()
     assert world.feed.has(MODEL)
+
+
+def test_new_vectors_that_are_heard_of_right_after_its_look_are_looked_for_again() -> None:
+    world = World(3)
+
+    def come() -> None:
+        world.after_look = lambda: None
+        world.version += 1
+        world.feed.note()
+
+    world.after_look = come
+    world.run()
+    assert world.feed.wait_s() is not None and not world.feed.has(MODEL)
+    world.run()
+    assert world.feed.wait_s() is None and world.feed.has(MODEL)
 
 
 def test_new_documents_count_at_once() -> None:

@@ -9,6 +9,7 @@ import pytest
 from helpers.embedding_world import World
 from helpers.support import wait_until
 from livedex_daemon.embedding import embedding_thread
+from livedex_daemon.embedding.vector_set import VectorSet
 from livedex_indexing.vectors.filler import Filler
 
 QUERY_S = 60.0
@@ -36,6 +37,26 @@ def test_vectors_that_are_lost_while_the_embedder_fails_are_pending(
     world.vectors.changed()
     wait_until(lambda: found.of_chunks.closed, what="the end of the damaged vectors")
     assert world.vectors.pending
+
+
+def test_what_is_committed_while_it_is_asked_is_pending(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding_thread, "AGAIN_S", (1000.0,))
+    world.former.fault = "no answer"
+    assert isinstance(VectorSet.pending, property) and VectorSet.pending.fget is not None
+    known = VectorSet.pending.fget
+
+    def known_before_the_commit(one: VectorSet) -> int:
+        pending: int = known(one)
+        if threading.current_thread() is threading.main_thread():
+            world.indexed.write("root/b.txt", "other words\n")
+            world.vectors.changed()
+            wait_until(lambda: world.vectors.fault, what="the thread's look at the commit")
+        return pending
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(VectorSet, "pending", property(known_before_the_commit))
+        assert world.vectors.pending
+    assert world.vectors.pending == 1
 
 
 def test_the_number_of_texts_embedded_only_grows(world: World) -> None:

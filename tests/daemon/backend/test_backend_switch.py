@@ -1,0 +1,52 @@
+"""The switch from one backend to the next, while several threads ask for the one that ranks."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from helpers.backend_world import World
+from helpers.support import wait_until
+from livedex_daemon.backend.backend_switch import BackendSwitch
+from livedex_daemon.backend.mirror import Mirror
+
+PATIENCE_S = 0.5
+
+
+def test_a_backend_that_is_begun_as_another_takes_its_place_is_not_lost(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search finds the first one complete while the second one is begun: that may wait for it, or be first."""
+    looks, begun = threading.Event(), threading.Event()
+    complete: set[Mirror] = set()
+
+    def is_ready(mirror: Mirror) -> bool:
+        """The search is the first that finds a mirror ready."""
+        if threading.current_thread() is search:
+            looks.set()
+            begun.wait(PATIENCE_S)
+        return mirror in complete and looks.is_set()
+
+    def note_ready(mirror: Mirror, ready: bool) -> None:
+        if ready:
+            complete.add(mirror)
+
+    switch = BackendSwitch(world.host, world.origin, str(world.indexed.folder / "mark"))
+    search = threading.Thread(target=lambda: switch.name)
+
+    def begin() -> None:
+        switch.begin("second")
+        begun.set()
+
+    monkeypatch.setattr(Mirror, "ready", property(is_ready, note_ready), raising=False)
+    first = switch.begin("first")
+    wait_until(lambda: first in complete, what="a complete backend")
+    search.start()
+    wait_until(looks.is_set, what="the look of the search")
+    beginning = threading.Thread(target=begin)
+    beginning.start()
+    for thread in (search, beginning):
+        thread.join()
+    wait_until(lambda: switch.name == "second", what="the second backend in use")
+    switch.stop()
