@@ -36,7 +36,9 @@ def marks(tmp_path: Path) -> Iterator[ForgottenFiles]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    """Its walks end in one slice, also while the machine is busy."""
+    monkeypatch.setattr("livedex_daemon.write.inspector.WALK_S", 60.0)
     made = Desk(tmp_path)
     yield made
     made.store.close()

@@ -38,8 +38,7 @@ def test_a_folder_that_cannot_be_listed_keeps_all_that_is_in_it(desk: Desk, monk
     with monkeypatch.context() as patch:
         fail(patch, "scandir", errno.EMFILE)
         desk.inspect(b"d", tree=True)
-        while desk.inspector.walk_on():  # a walk pauses while the machine is busy
-            pass
+        assert desk.inspector.walk_on()
     assert not desk.inspector.changes and (1, b"d") in desk.inspector.unreadable.open
     desk.inspect(b"d", tree=True)
     while desk.inspector.walk_on():
