@@ -44,12 +44,12 @@ def is_present() -> bool:
 
 
 def ready(status: str = "") -> bool:
-    """Report that the socket answers. ``status``: a line for people; "" for none.
+    """Report that the socket answers. ``status``: a line for people; "" keeps the one before.
 
     What the supervisor does not take, ``repeat`` says again: it would end a daemon from which it does not hear this.
     """
     global _untaken
-    state = "READY=1" + _status_line(status)
+    state = "READY=1" + _status_line(status) if status else _untaken or "READY=1"
     taken = notify(state)
     _untaken = state if is_present() and not taken else ""
     return taken

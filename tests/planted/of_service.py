@@ -25,6 +25,13 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/system/test_watchdog.py::test_what_could_not_be_sent_is_sent_again",
     ),
     Defect(
+        "line-lost-in-a-reload",
+        "a reload ready before the supervisor heard of the start takes the line for people away",
+        "livedex_service/supervisor.py",
+        ((' if status else _untaken or "READY=1"', ""),),
+        "tests/service/test_supervisor.py::test_a_reload_keeps_the_line_that_was_not_taken_before",
+    ),
+    Defect(
         "status-line-stays",
         "the status line says for ever what was to be done at the start",
         "livedex_daemon/process/supervisor_reports.py",

@@ -68,6 +68,17 @@ def test_a_reload_that_fails_ends_ready_too(manager: socket.socket) -> None:
     assert manager.recv(999) == b"READY=1"
 
 
+def test_a_reload_keeps_the_line_that_was_not_taken_before(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = str(home.path / "late")
+    monkeypatch.setenv("NOTIFY_SOCKET", address)
+    assert not supervisor.ready("serving")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as late:
+        late.bind(address)
+        with supervisor.reloading():
+            assert late.recv(999).startswith(b"RELOADING=1\n")
+        assert late.recv(999) == b"READY=1\nSTATUS=serving"
+
+
 def test_without_a_supervisor_nothing_is_sent() -> None:
     assert not supervisor.ready("x")
 
