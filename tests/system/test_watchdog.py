@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from helpers.daemon_health import healthy_to_the_end
-from helpers.fault_injection import with_code
+from helpers.fault_injection import TICKS_OFTEN, with_code
 from helpers.support import Daemon, Tree, add_root, wait_until
 
 EVERY_S = 0.1
@@ -96,7 +96,8 @@ def assert_silent(supervisor: socket.socket) -> None:
 def test_what_could_not_be_sent_is_sent_again(
     start_daemon: Callable[..., Daemon], tmp_path: Path, supervisor: socket.socket, watchdog: dict[str, str]
 ) -> None:
-    start_daemon(NOTIFY_SOCKET=str(tmp_path / "notify"), **watchdog, **with_code(tmp_path / "seam", CONNECT_FAILS))
+    seam = with_code(tmp_path / "seam", CONNECT_FAILS + TICKS_OFTEN)
+    start_daemon(NOTIFY_SOCKET=str(tmp_path / "notify"), **watchdog, **seam)
     supervisor.settimeout(20)
     while not supervisor.recv(4096).startswith(b"READY=1\nSTATUS=serving"):
         pass
