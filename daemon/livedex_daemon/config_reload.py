@@ -198,7 +198,8 @@ class Reloader:
         try:
             await self.reload(again=False)
         except Unavailable as error:
-            log.warning("reload_waits", extra={"cause": error.message})
+            if error.message != former:
+                log.warning("reload_waits", extra={"cause": error.message})
         except ConfigInvalid as error:
             if error.message != former:  # log it once, not at each check
                 log.warning("config_refused", extra={"faults": len((error.data or {}).get("faults", []))})
@@ -206,7 +207,8 @@ class Reloader:
             log.exception("reload_failed")
 
     async def reload(self, *, again: bool = True) -> None:
-        """Read and apply the file. Raises ConfigInvalid with ``data.faults``; then the former configuration stays.
+        """Read and apply the file. Raises ConfigInvalid with ``data.faults``, or Unavailable if the system cannot read
+        it; then the former configuration stays.
 
         ``again``: try plugins that failed again, although the file was not saved since it was last read.
         """
@@ -222,8 +224,10 @@ class Reloader:
         except ConfigInvalid as error:
             self._current.fault = error.message
             raise
-        except BaseException:
+        except BaseException as error:
             self._seen = None  # it was not read: look at it again
+            if isinstance(error, Unavailable):
+                self._current.fault = error.message
             raise
         self._current.fault = None
         config = _with_known_paths(config, self._current.config)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -13,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from helpers.other_user import HUMBLE, needs_permissions
-from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, found, wait_until
+from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, codes, found, wait_until
+from helpers.syscall_faults import Faults, Order, faulty_socket, with_faults
 from livedex_ipc.client import Client
-from livedex_ipc.errors import ConfigInvalid
+from livedex_ipc.errors import ConfigInvalid, Unavailable
 
 BROKEN = """[[roots]]
 path = 5
@@ -60,6 +62,36 @@ def test_every_fault_at_once(home: Home) -> None:
     assert [check["name"] for check in json.loads(checks.stdout)["checks"] if check["state"] == "failed"] == [
         "configuration"
     ]
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.EIO])
+def test_a_configuration_that_cannot_be_read_is_read_later(
+    home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon], code: int
+) -> None:
+    daemon = start_daemon(**with_faults(tmp_path / "seam", faulty_socket(home.path)))
+    faults = Faults(faulty_socket(home.path))
+    with daemon.client() as client:
+        add_root(client, tree)
+        with faults.on(open=Order(code, name="config.toml")):
+            for method, params in (("server/reload", {}), ("roots/add", {"path": str(tree)})):
+                with pytest.raises(Unavailable, match=rf"config\.toml cannot be read: {os.strerror(code)}; try again"):
+                    client.call(method, params)
+            home.config.write_text(f'{home.config.read_text()}\n[[roots]]\npath = "{tree.mkdir("inner")}"\n')
+            wait_until(lambda: codes(client) == {"config_refused"}, what="the warning")
+        wait_until(lambda: len(client.call("roots/list")["roots"]) == 2, what="the edit")
+        assert not codes(client)
+    faults.close()
+
+
+def test_a_folder_that_cannot_be_examined_may_be_one(
+    home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
+) -> None:
+    daemon = start_daemon(**with_faults(tmp_path / "seam", faulty_socket(home.path)))
+    faults = Faults(faulty_socket(home.path))
+    refused = pytest.raises(Unavailable, match=r"cannot be examined: .*; try again")
+    with daemon.client() as client, faults.on(stat=Order(errno.ENOMEM, name=tree.path.name)), refused:
+        client.call("roots/add", {"path": str(tree)})
+    faults.close()
 
 
 def test_a_broken_edit_is_refused_and_the_old_stays_in_force(client: Client, home: Home, tree: Tree) -> None:

@@ -7,7 +7,9 @@ is refused at once.
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
+import stat
 import time
 from collections.abc import Callable
 from functools import partial
@@ -16,6 +18,7 @@ from typing import Final, TypeVar
 from livedex_indexing.disk.mounts import mount_point
 from livedex_indexing.disk.real_path import real_path
 from livedex_indexing.disk.remote_mounts import REMOTE
+from livedex_indexing.disk.tree import is_gone
 from livedex_indexing.path_text import display_path
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.lasting_threads import LastingThreads
@@ -46,18 +49,24 @@ class Lookup:
         return os.path.join(self.real(folder), name) if name else self.real(folder)
 
     def is_folder(self, path: bytes) -> bool:
-        return self._call(path, os.path.isdir)
+        found = self._describe(path, os.stat)
+        return found is not None and stat.S_ISDIR(found.st_mode)
 
     def exists(self, path: bytes) -> bool:
-        return self._call(path, os.path.lexists)
+        return self._describe(path, os.lstat) is not None
 
-    def _call(self, path: bytes, call: Callable[[bytes], bool]) -> bool:
-        """Raise Unavailable."""
+    def _describe(self, path: bytes, call: Callable[[bytes], os.stat_result]) -> os.stat_result | None:
+        """Return None if nothing is there, or it is closed to us. Raise Unavailable."""
         self._go_to(path)
         try:
             return REMOTE.run(path, b"", partial(call, path))
         except TimeoutError:
             raise _hung(path) from None
+        except OSError as error:
+            if is_gone(error) or error.errno in (errno.EACCES, errno.EPERM):
+                return None
+            shown = display_path(path)
+            raise Unavailable(f"{shown} cannot be examined: {error.strerror}; try again", {"path": shown}) from error
 
     def _go_to(self, path: bytes) -> None:
         self._refuse_if_hung(self, path)

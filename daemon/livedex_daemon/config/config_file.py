@@ -12,6 +12,8 @@ from shlex import quote
 
 from livedex_indexing.write_access import others_may_write
 
+# What such an error says, it says of the path; any other may be over the next time.
+_OF_THE_PATH = (errno.EACCES, errno.EPERM, errno.ENXIO, errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.ENAMETOOLONG)
 MAX_BYTES = 1 << 20  # far larger than any real configuration, small enough to read at once
 
 
@@ -19,11 +21,15 @@ class ConfigFileError(Exception):
     """The file cannot be used as a configuration; the message gives the reason and the remedy."""
 
 
+class ConfigFileUnread(ConfigFileError):
+    """The system could not read the file: no free descriptor, a bad disk. That says nothing of what is in it."""
+
+
 def read(path: str) -> bytes | None:
     """Return the file's bytes, or None if there is no file.
 
     Raises ConfigFileError for anything but a regular file of at most 1 MiB that is owned by the user (or root) and
-    that no other user may write.
+    that no other user may write; ConfigFileUnread if the system cannot read it.
     """
     try:
         # Without O_NONBLOCK, opening a FIFO waits for a writer.
@@ -33,7 +39,7 @@ def read(path: str) -> bytes | None:
             raise ConfigFileError(f"{path} is a link to {os.readlink(path)}, which does not exist") from None
         return None
     except OSError as fault:
-        raise ConfigFileError(_why(path, fault)) from None
+        raise _unreadable(path, fault) from None
     try:
         return read_open(path, descriptor)
     finally:
@@ -46,7 +52,7 @@ def read_open(path: str, descriptor: int) -> bytes:
         _check(path, os.fstat(descriptor))
         return _bytes(path, descriptor)
     except OSError as fault:
-        raise ConfigFileError(_why(path, fault)) from None
+        raise _unreadable(path, fault) from None
 
 
 def _check(path: str, found: os.stat_result) -> None:
@@ -74,13 +80,14 @@ def _bytes(path: str, descriptor: int) -> bytes:
     return b"".join(parts)
 
 
-def _why(path: str, fault: OSError) -> str:
+def _unreadable(path: str, fault: OSError) -> ConfigFileError:
     if fault.errno in (errno.EACCES, errno.EPERM):
         remedy = f"run `chmod u+r {quote(path)}`, and give this user permission to enter its folders"
-        return f"{path} cannot be read: permission denied; {remedy}"
+        return ConfigFileError(f"{path} cannot be read: permission denied; {remedy}")
     if fault.errno == errno.ENXIO:  # the error for opening a socket
-        return f"{path} is a socket, not a file"
-    return f"{path} cannot be read: {os.strerror(fault.errno or 0)}"
+        return ConfigFileError(f"{path} is a socket, not a file")
+    why = f"{path} cannot be read: {os.strerror(fault.errno or 0)}"
+    return ConfigFileError(why) if fault.errno in _OF_THE_PATH else ConfigFileUnread(f"{why}; try again")
 
 
 def _kind(mode: int) -> str:

@@ -16,7 +16,7 @@ from livedex_daemon.config.root_folders import RealRoot
 from livedex_daemon.config.setting_values import plugin_table, thawed
 from livedex_daemon.config.settings_schema import PLUGIN, ROOTS, SETTINGS, STANDING, TABLES
 from livedex_daemon.process.locations import locate
-from livedex_ipc.errors import ConfigInvalid
+from livedex_ipc.errors import ConfigInvalid, Unavailable
 
 ResolvedEntry = tuple[RootEntry, RealRoot]
 
@@ -185,7 +185,7 @@ def load(
 
     ``accepted``: roots as written (None: all) that were accepted before: one is missing, and no fault, if a file or a
     link to another root is now in its place. If there are any, a file without a setting is a fault: it is being saved,
-    or damaged. Raises ConfigInvalid with all faults at once.
+    or damaged. Raises ConfigInvalid with all faults at once; Unavailable if the system cannot read the file.
     """
     content = _content(path)
     return parse(b"", path=path) if content is None else parse(content, path=path, accepted=accepted)
@@ -286,6 +286,8 @@ def _root_fault(entry: RootEntry, message: str) -> Fault:
 def _content(path: str) -> bytes | None:
     try:
         return config_file.read(path)
+    except config_file.ConfigFileUnread as fault:
+        raise Unavailable(str(fault), {"path": path}) from None
     except config_file.ConfigFileError as fault:
         raise invalid([Fault(None, None, None, str(fault))], path) from None
 

@@ -15,7 +15,7 @@ from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, 
 from livedex_indexing.embeddings.vector_check import check_dimensions, checked
 from livedex_indexing.plugins.registry import described
 from livedex_indexing.plugins.time_limit import within
-from livedex_ipc.errors import ConfigInvalid
+from livedex_ipc.errors import ConfigInvalid, Unavailable
 
 LIMIT_S = 30.0  # a model may have to be loaded
 _TEXT = "livedex"
@@ -26,7 +26,7 @@ def embedder() -> Iterator[Check]:
     """Does the configured embedder give a vector? A gateway is sent one word."""
     try:
         config = settings.load(locate().config_path)
-    except ConfigInvalid:
+    except (ConfigInvalid, Unavailable):
         return  # the check of the configuration says so
     wanted = settings_of(config.effective)
     if not wanted.embedder:

@@ -20,7 +20,7 @@ from livedex_daemon.doctor.check_result import Check, failed, ok, warning
 from livedex_daemon.process.locations import Locations, locate, unsafe, unusable_path
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_ipc.cli.render.terminal_text import size_text
-from livedex_ipc.errors import ConfigInvalid, InvalidParams
+from livedex_ipc.errors import ConfigInvalid, InvalidParams, Unavailable
 from livedex_ipc.paths import check_length
 
 INOTIFY = "/proc/sys/fs/inotify/"
@@ -35,7 +35,7 @@ def configuration() -> Iterator[Check]:
     where = locate().config_path
     try:
         loaded = settings.load(where)
-    except ConfigInvalid as fault:
+    except (ConfigInvalid, Unavailable) as fault:
         yield failed("configuration", fault.message, "run `livedex config validate`, then `livedex config edit`")
         return
     if _is_emptied():
@@ -154,7 +154,7 @@ def _roots() -> Sequence[RootConfig] | None:
     """Return the configured roots; None if the configuration is broken, which its own check reports."""
     try:
         return None if _is_emptied() else settings.load(locate().config_path).roots
-    except ConfigInvalid:
+    except (ConfigInvalid, Unavailable):
         return None
 
 
