@@ -10,18 +10,30 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
+
+_CLOSED = (FileNotFoundError, NotADirectoryError, PermissionError)  # a zip file, gone, or another user's
 
 
 @cache
 def version_of(distribution: str) -> str | None:
-    """Return the version of an installed distribution; None if there is none."""
+    """Return the version of an installed distribution; None if there is none. Raises OSError if that is unknown."""
     name = _normal(distribution)
     for folder in sys.path:
         versions = _versions(folder)
         if name in versions:
             return versions[name] or _read(distribution)
     return None
+
+
+def is_there(package: str) -> bool:
+    """Return whether Python's folders have a package, whatever its import says. Raises OSError if that is unknown."""
+    for folder in sys.path:
+        with suppress(*_CLOSED):
+            os.stat(os.path.join(folder, package))
+            return True
+    return False
 
 
 @cache
@@ -33,8 +45,8 @@ def _versions(folder: str) -> dict[str, str]:
 def _entries(folder: str) -> Iterator[tuple[str, str]]:
     try:
         entries = os.listdir(folder or ".")
-    except OSError:
-        return  # a zip file, or gone
+    except _CLOSED:
+        return
     for entry in entries:
         stem, suffix = os.path.splitext(entry)
         if suffix in (".dist-info", ".egg-info"):

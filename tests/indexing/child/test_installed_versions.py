@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from livedex_indexing.child.installed_versions import version_of
+from livedex_indexing.child.installed_versions import is_there, version_of
 
 
 def test_each_installed_distribution_has_the_version_that_python_says() -> None:
@@ -34,3 +36,21 @@ def test_what_is_no_wheel_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_what_is_not_installed_has_none() -> None:
     assert version_of("no-such-distribution-anywhere") is None
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.EIO])
+def test_what_cannot_be_looked_for_is_not_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    (tmp_path / "late_thing-2.dist-info").mkdir()
+    (tmp_path / "late_thing").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def fail(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    with monkeypatch.context() as failing:
+        failing.setattr(os, "listdir", fail)
+        failing.setattr(os, "stat", fail)
+        for look in (version_of.__wrapped__, is_there):
+            with pytest.raises(OSError, match=os.strerror(code)):
+                look("late_thing")
+    assert (version_of.__wrapped__("late_thing"), is_there("late_thing")) == ("2", True)

@@ -40,3 +40,34 @@ def test_what_it_cannot_load_is_no_fault_of_the_file(
         assert (failed.stage, "secret" in failed.message) == ("read", False)
         (content,) = process.chunk([job], 60)
         assert isinstance(content, ChunkedContent)
+
+
+# The import looks in vain at paths with this end, until the child has taken note of that.
+NOT_SEEN = """
+import sys
+if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
+    import importlib, posix
+    whole, noted, notes = posix.stat, importlib.invalidate_caches, []
+    def failing(path):
+        if not notes and {0!r} in str(path):
+            raise OSError(5, "no")
+        return whole(path)
+    def invalidate_caches():
+        notes.append(True)
+        noted()
+    posix.stat, importlib.invalidate_caches = failing, invalidate_caches
+"""
+
+
+@pytest.mark.parametrize("path", ["tree_sitter_python", "tree_sitter_python/__init__.py"])
+def test_a_grammar_that_was_not_seen_is_not_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    for name, value in with_code(tmp_path / "seam", NOT_SEEN.format(path)).items():
+        monkeypatch.setenv(name, value)
+    job = ChunkJob(b"a.py", b"def zebra():\n    pass\n", ChunkSettings())
+    with closing(ChunkProcess(nice=0)) as process:
+        (failed,) = process.chunk([job], 60)
+        assert isinstance(failed, ChunkFailure)
+        assert failed.stage == "read"
+        (content,) = process.chunk([job], 60)
+        assert isinstance(content, ChunkedContent)
+        assert [chunk.symbol for chunk in content.chunks] == ["zebra"]
