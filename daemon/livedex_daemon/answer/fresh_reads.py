@@ -120,6 +120,7 @@ class FreshReads:
         self._backend = backend
         self._readers = index.readers
         self._salvage = index.salvage
+        self._store_health = index.health
         self._roots = roots
         self._priority = priority
         self._worker = worker
@@ -171,7 +172,8 @@ class FreshReads:
             handle = self._readers.current
             state = await self.freshen(timing, scope)
             answer = await read()
-            if not state.fresh or self._readers.current is handle:
+            # While a rebuild begins, the new file is at the path before its readers are there.
+            if not state.fresh or (self._readers.current is handle and not self._store_health.rebuilding):
                 return answer, state
 
     async def settled(

@@ -50,6 +50,8 @@ class IndexReaders:
 
     def report(self, handle: ReadHandle, error: Exception) -> None:
         """Have the worker check the index file, because reading by ``handle`` failed with ``error``."""
+        if handle is not self.current:  # else it would take the place of a report about the present file
+            return
         self._reported = handle, error
         self._wake.set()
 
