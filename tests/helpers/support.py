@@ -351,15 +351,18 @@ def add_root(client: Client, root: Tree | Path, *, timeout: float = 60.0) -> Non
 
 def wait_ready(client: Client, *, timeout: float = 60.0) -> dict[str, Any]:
     """Return the first ``status`` that is no longer starting or indexing, with nothing pending."""
+    from livedex_ipc.errors import Unavailable
 
     def settled() -> dict[str, Any] | None:
+        try:
+            client.call("roots/list")
+        except Unavailable:  # it starts, which a degraded state does not show
+            return None
         status: dict[str, Any] = client.call("status")
         done = status["state"] in ("ready", "degraded") and status["pending"] == 0
         return status if done else None
 
-    status = wait_until(settled, timeout, what="a complete index")
-    assert status is not None
-    return status
+    return wait_until(settled, timeout, what="a complete index") or {}
 
 
 def wait_converted(client: Client, *, timeout: float = 120.0) -> None:
@@ -379,9 +382,7 @@ def codes(client: Client) -> set[str]:
 
 
 def found(client: Client, query: str, **params: Any) -> list[str]:
-    """Return the paths, relative to their roots, of a fresh search, best first. An answer that is not fresh is a
-    failure.
-    """
+    """Return the paths, relative to their roots, of a search, best first. One that is not fresh is a failure."""
     answer = client.call("search", {"query": query, "limit": 1000, "timeout_ms": 20_000, **params})
     assert answer["fresh"], answer
     return [hit["relative_path"] for hit in answer["hits"]]

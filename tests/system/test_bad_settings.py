@@ -204,7 +204,7 @@ def test_a_home_behind_a_link(home: Home, tree: Tree, start_daemon: Callable[...
 def test_a_stale_socket_is_replaced(home: Home) -> None:
     with socket.socket(socket.AF_UNIX) as left_behind:
         left_behind.bind(str(home.socket))
-    assert home.run_json("status")["state"] == "ready"
+    wait_until(lambda: home.run_json("status")["state"] == "ready", what="the end of the start")
 
 
 @needs_permissions

@@ -240,7 +240,7 @@ def test_a_module_that_ends_the_process_is_left_out_after_two(
     ends(home)
     daemon = start_daemon(text)
     with daemon.client() as client:
-        assert "crashed in its code" in said(client, "plugin_refused")
+        wait_until(lambda: "crashed in its code" in said(client, "plugin_refused"), what="the plugins' load")
     daemon.stop()
     for _ in range(2):
         ends(home)  # it was stopped: the plugin is tried again

@@ -68,7 +68,7 @@ def test_files_wait_while_there_is_no_interpreter(
         tree.write_all({f"f{number:02}.txt": f"zebra{number}\n" for number in range(30)})
         wait_until(lambda: "chunk_worker" in warnings(client), what="the warning")
         assert "restart the daemon" in warnings(client)["chunk_worker"]
-        answer = client.call("search", {"query": "zebra1", "timeout_ms": 500})
+        answer = client.call("search", {"query": "zebra1", "timeout_ms": 20_000})
         assert (answer["fresh"], answer["reason"]) == (False, "unsettled")
         assert set(statuses(client).values()) == {"pending"}
         with pytest.raises(Unavailable, match="files wait to be indexed: the chunk worker does not run"):

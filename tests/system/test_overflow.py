@@ -53,7 +53,7 @@ def test_everything_is_found_after_an_overflow(indexed: Client, tree: Tree, daem
     for number in range(DELETED):
         (tree / f"old/f{number}.txt").unlink()
     daemon.resume()
-    root = wait_until(lambda: (seen := the_root(indexed))["overflows"] and seen, 1.0, what="noticing the overflow")
+    root = wait_until(lambda: (seen := the_root(indexed))["overflows"] and seen, what="noticing the overflow")
     assert root["state"] == "recovering"
     early = indexed.call("search", {"query": "newword", "timeout_ms": 50})
     assert (early["fresh"], early["reason"]) == (False, "recovering")

@@ -58,7 +58,7 @@ def test_plugins_are_loaded_at_start_and_on_reload(
         assert "ZeroDivisionError" in listed["broken"]["reason"] and "others may write" in listed["open"]["reason"]
         assert {"kind": "pipeline", "name": "markdown"} in listed["livedex"]["provides"]
         assert "plugin 'open' is refused" in warned(client)["plugin_refused"]
-        assert client.status()["state"] == "ready"  # no promise is broken
+        wait_until(lambda: client.status()["state"] == "ready", what="the end of the start: no promise is broken")
         assert not (tmp_path / "ran").exists()
         add_root(client, tree)
         assert client.search(query="walrus")["hits"]
