@@ -55,12 +55,10 @@ def qualified(text: str) -> OtherSyntax | None:
     looked for by its name."""
     words: list[str] = []
     terms: list[Term] = []
-    names = 0
     for word in text.split():
         found = _QUALIFIER.fullmatch(word)
         name = "" if found is None else found["name"]
         if found is not None and name in _OF_NAMES and not found["dash"]:
-            names += 1
             words.append(found["value"])
         elif found is not None and name in _TERMS:
             terms.append(Term(cast("TermName", _TERMS[name]), found["value"].strip('"'), bool(found["dash"])))
