@@ -29,7 +29,7 @@ from livedex_daemon.answer.index_run import IndexRun
 from livedex_daemon.answer.knowledge_answers import KnowledgeMethods, KnowledgeThread
 from livedex_daemon.answer.matching_files_method import MatchingFilesMethod
 from livedex_daemon.answer.memory_search import MemorySearch
-from livedex_daemon.answer.plugin_methods import PluginMethods
+from livedex_daemon.answer.plugin_methods import NOT_LOADED, PluginMethods
 from livedex_daemon.answer.root_changes import answered_by_one_table
 from livedex_daemon.answer.status_checks import DaemonState
 from livedex_daemon.answer.status_report import Health
@@ -144,7 +144,7 @@ class App:
         self._embedding = readers.semantics = self._vectors(roots, power)
         self._lanes = self._made_lanes(conversions, power)
         self._exchange = ExchangeThread(locations.exchange_db, self._config)
-        self._knowledge = KnowledgeThread(locations.knowledge_db, self._config, self._plugins)
+        self._knowledge = KnowledgeThread(locations.knowledge_db, self._config, self._plugins, self._plugins_loaded)
         self._standing = self._standing_messages(roots, store_health)
         # Upkeep
         upkeep = RowUpkeep(self._forgotten, PendingRows(store, backlog, roots, worker.files, conversions))
@@ -208,7 +208,7 @@ class App:
             FileSearch(reads),
             ExchangeMethods(self._exchange),
             KnowledgeMethods(self._knowledge, self._embedding, self._plugins),
-            PluginMethods(self._plugins),
+            PluginMethods(self._plugins, self._freshness),
         )
         return {name: handler for group in groups for name, handler in group.table().items()}
 
@@ -269,6 +269,9 @@ class App:
         self._notifier.mark_all_changed()
         self._standing.all_changed()
         self._backend.mark_all_changed()
+
+    async def _plugins_loaded(self) -> None:
+        await self._freshness.has_begun(NOT_LOADED)
 
     def _could_not_read(self, paths: dict[Key, int]) -> None:
         self._worker.could_not_read(paths)

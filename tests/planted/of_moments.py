@@ -8,6 +8,7 @@ STATUS = "tests/daemon/answer/test_status_report.py"
 PENDING = "tests/daemon/embedding/test_vectors_pending.py"
 FEED = "tests/daemon/backend/test_vector_feed.py"
 SWITCH = "tests/daemon/backend/test_backend_switch.py"
+SLOW_START = "tests/system/test_slow_start.py"
 RESTARTED = "tests/daemon/backend/test_restarted_backend.py"
 
 DEFECTS = (
@@ -73,5 +74,38 @@ DEFECTS = (
         "livedex_daemon/answer/fresh_reads.py",
         ((" is handle and not self._store_health.rebuilding):", " is handle):"),),
         "tests/system/test_rebuild_moments.py::test_an_answer_from_a_new_index_is_not_fresh_as_the_rebuild_begins",
+    ),
+    Defect(
+        "run-without-the-roots",
+        "an index run that comes as the daemon starts does nothing and says that it is done",
+        "livedex_daemon/answer/handlers.py",
+        (
+            (
+                "IndexRunParams) -> IndexRunResult:\n        await self._reads.roots_known()\n",
+                "IndexRunParams) -> IndexRunResult:\n",
+            ),
+        ),
+        f"{SLOW_START}::test_no_root_is_left_out_of_the_work",
+    ),
+    Defect(
+        "files-found-without-the-roots",
+        "a search for files that comes as the daemon starts finds nothing, and calls that fresh",
+        "livedex_daemon/answer/root_changes.py",
+        (('"files/list", "files/find", ', '"files/list", '),),
+        f"{SLOW_START}::test_no_list_of_files_is_called_fresh_without_the_roots",
+    ),
+    Defect(
+        "plugins-listed-before-they-are-loaded",
+        "the list of plugins lacks those that are being loaded",
+        "livedex_daemon/answer/plugin_methods.py",
+        (("        await self._freshness.has_begun(NOT_LOADED)\n", ""),),
+        f"{SLOW_START}::test_plugins_are_listed_once_they_are_loaded",
+    ),
+    Defect(
+        "entry-in-the-wrong-store",
+        "while a plugin is loaded, entries of agent memory go to the built-in store",
+        "livedex_daemon/answer/knowledge_answers.py",
+        (("            await self._loaded()\n", "            pass\n"),),
+        f"{SLOW_START}::test_no_entry_goes_to_another_store_than_the_configured_one",
     ),
 )

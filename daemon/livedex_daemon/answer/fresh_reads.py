@@ -40,7 +40,7 @@ from livedex_indexing.search.search_answer import LATE_WARNING, SearchAnswer
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, translated
 from livedex_indexing.store.read_pool import PoolClosed, Reader
-from livedex_ipc.errors import OutsideRoots, TimedOut, Unavailable
+from livedex_ipc.errors import OutsideRoots, TimedOut
 from livedex_ipc.methods import path_bytes, paths_bytes
 from livedex_ipc.request_params import FileListParams, FilterParams, SearchParams
 from livedex_ipc.server.rpc_server import Call, Handler
@@ -49,7 +49,6 @@ from livedex_ipc.wire_results import AnswerWarning, DocumentsPending, SearchResu
 log = logging.getLogger(__name__)
 
 _OF_SEARCH = {"embedder_unavailable", "backend_unavailable", "knowledge_unavailable"}
-START_S = 10.0  # a request that needs the roots waits so long for a daemon that starts
 UNSETTLED_ROUNDS = 3  # at least, to ask again about files that changed between the wait and the read
 
 T = TypeVar("T")
@@ -283,11 +282,7 @@ class FreshReads:
 
     async def roots_known(self) -> None:
         """Wait until the daemon that starts knows its roots. Raise Unavailable if that takes too long."""
-        if not self.freshness.begun.is_set():
-            try:
-                await asyncio.wait_for(self.freshness.begun.wait(), START_S)
-            except TimeoutError:
-                raise Unavailable("the daemon is starting and does not know its roots yet: ask again") from None
+        await self.freshness.has_begun("does not know its roots")
 
     async def request(self, params: FilterParams) -> tuple[SearchRequest, list[bytes] | None]:
         """Return the request of checked search params and the real paths that it is limited to. Raise OutsideRoots."""

@@ -21,10 +21,12 @@ from livedex_daemon.write.worker import Worker
 from livedex_indexing.ignore.rules import reach
 from livedex_indexing.model import Stat
 from livedex_indexing.relpath import is_within
+from livedex_ipc.errors import Unavailable
 from livedex_ipc.wire_results import FreshFields, Reason
 
 UNSETTLED_WAIT_S = 0.05  # for files that change faster than they can be read
 UNSETTLED_CHECKS = 20  # three tries take 50 ms; on a busy machine the tries for a file that was just saved come late
+START_S = 10.0  # a request that needs the roots or plugins waits so long for a daemon that starts
 FEW = 64  # entries before a waiter: if there are more, they are not all files that keep changing
 
 
@@ -76,6 +78,15 @@ class Freshness:
         self._pool = pool
         self._store_health = store_health
         self.begun = asyncio.Event()  # set once the first configuration is applied
+
+    async def has_begun(self, lacks: str) -> None:
+        """Wait until the first configuration is applied. Raise Unavailable, with what it ``lacks``, if that takes too
+        long."""
+        if not self.begun.is_set():
+            try:
+                await asyncio.wait_for(self.begun.wait(), START_S)
+            except TimeoutError:
+                raise Unavailable(f"the daemon is starting and {lacks} yet: ask again") from None
 
     async def ensure(
         self, scope: Scope, deadline: float, *, everything: bool = False, twins: Twins | None = None

@@ -223,10 +223,12 @@ class IndexMethods:
         }
 
     async def index_run(self, call: Call, params: IndexRunParams) -> IndexRunResult:
+        await self._reads.roots_known()
         places = await self._places(params) if paths_bytes(params) else [(root.id, b"") for root in self._roots]
         return await self._runs.run(call, places, force=params["force"], backend=params["backend"])
 
     async def index_audit(self, call: Call, params: AuditParams) -> AuditResult:
+        await self._reads.roots_known()
         places = await self._places(params)
         await self._reads.freshness.ensure(places, time.monotonic() + audit.WAIT_S, everything=True)
         return await self._audits.run(places, call.progress, whole=not paths_bytes(params), repair=params["repair"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -56,8 +56,12 @@ class KnowledgeThread:
     For the event loop's thread. ``run`` raises what the action raises, and Unavailable.
     """
 
-    def __init__(self, path: str, current: CurrentConfig, plugins: PluginHost) -> None:
+    def __init__(
+        self, path: str, current: CurrentConfig, plugins: PluginHost, loaded: Callable[[], Awaitable[None]]
+    ) -> None:
+        """``loaded`` waits until plugins are loaded; it raises Unavailable if that takes too long."""
         self._path = path
+        self._loaded = loaded
         self._current = current
         self._plugins = plugins
         self._thread = LastingThreads(1, "knowledge")
@@ -71,6 +75,8 @@ class KnowledgeThread:
 
     async def run(self, action: Callable[[AgentMemory], T]) -> T:
         """Return the result of ``action``."""
+        if self._current.config.knowledge.backend:  # until it is loaded, the entries would go to the built-in store
+            await self._loaded()
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, action, time.monotonic())
 
     async def keep_checking(self) -> None:

@@ -5,6 +5,9 @@ Invariant: each plugin that is not loaded, and each name that gives no usable ob
 
 from __future__ import annotations
 
+from typing import Final
+
+from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.backend.backend_switch import BackendSwitch
 from livedex_daemon.backend.mirror import Mirror
 from livedex_daemon.plugin_host.plugin_host import NameFault, PluginHost
@@ -22,14 +25,19 @@ _CHECK = "run `livedex plugins` for all plugins, and `livedex plugins check NAME
 _HANGS = "it is called again once it returns, or correct it and restart the daemon: `livedex down`, then any command"
 
 
+NOT_LOADED: Final = "has not loaded its plugins"
+
+
 class PluginMethods:
-    def __init__(self, host: PluginHost) -> None:
+    def __init__(self, host: PluginHost, freshness: Freshness) -> None:
         self._host = host
+        self._freshness = freshness
 
     def table(self) -> dict[str, Handler]:
         return {"plugins/list": self.list}
 
     async def list(self, _call: Call, _params: NoParams) -> PluginsResult:
+        await self._freshness.has_begun(NOT_LOADED)
         own = self._host.registry.provided_by(BUILT_IN)
         built_in: PluginFields = {"name": BUILT_IN, "source": "built-in", "state": "loaded", "provides": _parts(own)}
         return {"plugins": [built_in, *map(_fields, self._host.found)]}

@@ -13,7 +13,7 @@ from livedex_daemon.watch.root_table import Roots
 from livedex_ipc.errors import NotFound, OutsideRoots
 from livedex_ipc.server.rpc_server import Call, Handler
 
-_READS = ("search", "files/list", "files/explain", "files/retrieve")
+_READS = ("search", "search/files", "files/list", "files/find", "files/explain", "files/retrieve")
 _TRIES = 5
 
 

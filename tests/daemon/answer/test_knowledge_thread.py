@@ -18,10 +18,14 @@ def add(memory: AgentMemory) -> tuple[int, bool]:
     return memory.add(NewEntry("text"))
 
 
+async def loaded() -> None:
+    """No plugin is to be loaded."""
+
+
 def test_who_waits_for_others_has_waited_for_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many who add at the same time, the last one waits for a lock as long as the first one."""
     path = str(tmp_path / "knowledge.db")
-    thread = KnowledgeThread(path, CurrentConfig(settings.parse("", path="config.toml")), PluginHost({}))
+    thread = KnowledgeThread(path, CurrentConfig(settings.parse("", path="config.toml")), PluginHost({}), loaded)
     looks = looks_while_locked(path, lambda: thread.run(add), monkeypatch)
     thread.close()
     assert looks < 10 * 20

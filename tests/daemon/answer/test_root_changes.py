@@ -40,6 +40,11 @@ def test_an_answer_with_the_same_roots_is_made_once() -> None:
     assert answering.ask() == {"hits": [1], "fresh": True}
 
 
+@pytest.mark.parametrize("method", ["search/files", "files/list", "files/find", "files/explain", "files/retrieve"])
+def test_so_is_each_answer_about_files(method: str) -> None:
+    assert Answering(2).ask(method) == {"hits": [3], "fresh": True}
+
+
 @pytest.mark.parametrize("fails", [False, True])
 def test_an_answer_is_made_again_when_the_roots_changed(fails: bool) -> None:
     answering = Answering(2, fails=fails)
