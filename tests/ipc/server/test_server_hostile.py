@@ -372,10 +372,12 @@ def test_a_server_without_descriptors_backs_off_and_recovers(server: Serving) ->
             assert clients[0].read()["result"] == {}
             for _ in range(1000):  # each is a turn of the loop in which it could try again
                 assert clients[0].ask("server/ping")["result"] == {}
+            refusal = clients[9].read()  # after a pause, in which one could have become free
+            assert code_of(refusal) == 4 and "no free file descriptor" in refusal["error"]["message"]
+            assert clients[9].ended()
             for raw in clients[:8]:
                 raw.close()
-            assert clients[8].read()["result"] == {}
-            assert clients[9].read()["result"] == {}
+            assert stack.enter_context(Raw(path)).ask("server/ping")["result"] == {}
         process.stdin.close()
         assert 0 < int(process.stdout.readline()) < 100
 
