@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 
 from helpers.support import Daemon, Home, Tree, add_root, codes, examples, found, wait_until
 from livedex_ipc.client import Client
-from livedex_ipc.errors import InvalidParams
+from livedex_ipc.errors import InvalidParams, Unavailable
 
 TOPIC = "alpha.found"
 STANDING = f'[[standing]]\nquery = "alpha ext:txt"\ntopic = "{TOPIC}"\n'
@@ -194,3 +195,18 @@ def test_an_exchange_that_cannot_be_used_is_said(start_daemon: Callable[..., Dae
         assert codes(client) == {"standing_waits"}
         client.call("index/run")
         assert found(client, "alpha") == ["new.txt"]
+
+
+def test_it_keeps_no_log_in_use_that_was_cut_short(standing: Daemon, tree: Tree, home: Home) -> None:
+    with standing.client() as client:
+        await_last(client, tree, "begin")
+        os.truncate(home.data / "exchange.db-wal", 0)
+
+        def published() -> bool:
+            with suppress(Unavailable):
+                return bool(client.call("exchange/publish", {"topic": "a", "body": "after"})["created"])
+            return False
+
+        wait_until(published, what="a log that begins anew")
+        tree.write("later.txt", "alpha later\n")
+        wait_until(lambda: "alpha later" in snippets(client), what="the next message")

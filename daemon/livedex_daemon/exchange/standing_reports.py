@@ -5,7 +5,7 @@ Invariant: a content is noted in the transaction that publishes its message, so 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -137,3 +137,15 @@ def _gone_queries(known: dict[StandingConfig, int], queries: Collection[Standing
 def _gone_roots(db: apsw.Connection, roots: Collection[bytes] | None, left: Left) -> list[bytes]:
     known = [path for (path,) in rows(db, "SELECT DISTINCT path FROM standing_roots")]
     return [path for path in known if path in left.roots or (roots is not None and path not in roots)]
+
+
+def batches(reports: Iterable[Report]) -> Iterator[list[Report]]:
+    """Yield as many reports at once as one transaction takes."""
+    batch: list[Report] = []
+    for report in reports:
+        batch.append(report)
+        if len(batch) == MOST_PUBLISHED:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -119,6 +119,10 @@ class PreciousDatabase:
             self._db = self._open()
 
     def close(self) -> None:
+        """Close the file. A log that was cut short is not copied into it: its rest would mix two states."""
+        with suppress(apsw.Error, OSError):
+            if self._is_open and is_cut_short(self._db, self._path, self._page_bytes):
+                self._db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         self._db.close()
 
     @property

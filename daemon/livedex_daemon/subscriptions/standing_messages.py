@@ -20,7 +20,7 @@ import apsw
 
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import StandingConfig
-from livedex_daemon.exchange.standing_reports import MOST_PUBLISHED, Left, Report, StandingReports
+from livedex_daemon.exchange.standing_reports import Left, Report, StandingReports, batches
 from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.precious.precious_database import DatabaseUnusable
 from livedex_daemon.process.supervision import SupervisedThread
@@ -54,6 +54,7 @@ RETRY_AFTER_FAULT_S: Final = 2.0
 TURN_S: Final = 10.0  # for the turn of the writing thread that is under way
 LOOK_S: Final = 1.0  # while the first index of a root is under way
 LOOK_AT_ABSENT_S: Final = 30.0
+IDLE_S: Final = 2.0  # before the file is closed: its log begins anew, if it was cut short, once nobody has it open
 
 
 class Sources(NamedTuple):
@@ -144,17 +145,29 @@ class StandingMessages:
 
     def _run(self) -> None:
         try:
-            while True:
-                with self._wake:
-                    while not self._stopping and (pause := self._pause()) != 0:
-                        self._wake.wait(pause)
-                    if self._stopping:
-                        return
+            while self._waits_for_work():
                 self._pace.run(self._round)
         finally:
-            if self._reports is not None:
-                self._reports.close()
-                self._reports = None
+            self._release()
+
+    def _waits_for_work(self) -> bool:
+        """Return True once there is something to do; False at the end."""
+        while True:
+            with self._wake:
+                if self._stopping:
+                    return False
+                pause = self._pause()
+                if pause == 0:
+                    return True
+                is_idle = self._reports is not None and (pause is None or pause > IDLE_S)
+                if self._wake.wait(IDLE_S if is_idle else pause) or not is_idle:
+                    continue
+            self._release()  # no commit waits for this
+
+    def _release(self) -> None:
+        if self._reports is not None:
+            self._reports.close()
+            self._reports = None
 
     def _begin_complete(self) -> None:
         """Note which roots are complete: what is committed from now on is news. Call with the lock held."""
@@ -341,7 +354,7 @@ class StandingMessages:
         maker = StandingHits(now.reader, query.query, now.roots, query.style)
         made = (_report(maker, query, each, now.generation) for content, each in copies.items() if content in new)
         fault = None
-        for batch in _batches(report for report in made if report is not None):
+        for batch in batches(report for report in made if report is not None):
             fault = self._publish_batch(reports, number, query.config.topic, batch)
             if fault is not None:
                 break
@@ -385,14 +398,3 @@ def _report(maker: StandingHits, query: ConfiguredQuery, copies: list[Found], ge
             metadata = {"query": query.config.query, "generation": generation}
             return Report(found.content.hash, message_json.text(hits[0]), metadata)
     return None
-
-
-def _batches(reports: Iterable[Report]) -> Iterator[list[Report]]:
-    batch: list[Report] = []
-    for report in reports:
-        batch.append(report)
-        if len(batch) == MOST_PUBLISHED:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

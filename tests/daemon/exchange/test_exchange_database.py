@@ -80,6 +80,17 @@ def test_a_log_cut_short_is_named_and_nothing_is_acknowledged_into_it(tmp_path: 
     assert bodies[:-1] == [f"before{number}" for number in range(len(bodies) - 1)], "the first ones, as they were"
 
 
+@pytest.mark.parametrize("share", [0, 0.5, 0.99])
+def test_a_log_cut_short_is_not_copied_at_the_end(tmp_path: Path, share: float) -> None:
+    path = tmp_path / "exchange.db"
+    with closing(Queue(path)) as queue:
+        for number in range(9):
+            queue.publish("a", f"before{number}" * 400)
+        before = path.read_bytes()
+        os.truncate(f"{path}-wal", int(os.stat(f"{path}-wal").st_size * share))
+    assert path.read_bytes() == before
+
+
 def test_a_log_cut_short_is_refused_while_another_process_counts_on_it(tmp_path: Path) -> None:
     path = tmp_path / "exchange.db"
     with closing(Queue(path)) as queue:
