@@ -99,7 +99,7 @@ DEFECTS = (
         "name-in-lower-case",
         "`toolbar` finds what has the word most often, and not `class Toolbar`",
         "livedex_indexing/rank/defined_names.py",
-        (("return self.firsts_most(dict.fromkeys(named, IN_ANY_CASE)) if named else rated", "return rated"),),
+        (("return self.firsts_most(dict.fromkeys(named, IN_ANY_CASE), name) if named else rated", "return rated"),),
         AMONG,
     ),
     Defect(

@@ -66,6 +66,28 @@ DEFECTS = (
         "tests/indexing/search/test_typed_patterns.py::test_a_glob_and_qualifiers_are_read_as_terms",
     ),
     Defect(
+        "declaration-unread",
+        '`var.region` finds what uses it most, and not the line with `variable "region"`',
+        "livedex_indexing/rank/name_places.py",
+        (("if elsewhere := self._lines.elsewhere(text):", "if elsewhere := {}:"),),
+        "tests/indexing/search/test_declarations_elsewhere.py::test_a_reference_leads_to_its_declaration",
+    ),
+    Defect(
+        "declaration-before-text",
+        "`SELECT * FROM boats` finds the table, though a file has the statement",
+        "livedex_indexing/rank/name_places.py",
+        (("if self._lines.is_text and max", "if None and max"),),
+        "tests/indexing/search/test_declarations_elsewhere.py::test_a_file_with_the_request_as_typed_comes_first",
+    ),
+    Defect(
+        "class-without-words",
+        "`java.util.Walk` finds the first lines of the file, and not the class",
+        "livedex_indexing/rank/whole_query.py",
+        (("{*meant, *(content_of", "{*(content_of"),),
+        "tests/indexing/search/test_members_of_modules.py::"
+        "test_a_class_with_its_packages_leads_to_the_line_that_defines_it",
+    ),
+    Defect(
         "prompt-as-words",
         "`user@host:~$ bake` finds what has these words, and not the command",
         "livedex_indexing/query/shell_prompt.py",

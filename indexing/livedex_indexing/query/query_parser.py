@@ -245,7 +245,7 @@ class _Items:
 
     def _term(self, excluded: bool) -> bool:
         name, colon, _ = self.text[self._at : self._at + 8].partition(":")
-        if not colon or name not in _TERM_NAMES:
+        if not colon or name not in _TERM_NAMES or self.text.startswith("::", self._at + len(name)):
             return False
         before, self._at = self._at, self._at + len(name) + 1
         value = self._property() if name == "meta" else self._value()

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from livedex_indexing.model import Query
+from livedex_indexing.query.declaration import declarations
 from livedex_indexing.query.declaring_line import defined_at
 from livedex_indexing.query.inner_text import texts_inside
 from livedex_indexing.query.message_names import names_in_message
@@ -43,11 +44,17 @@ class TypedSpan:
         self._wordings = [_Wording(parts) for parts in wordings if parts]  # lowered once, not for each hit
         members = [name.name.lower().split() for name in members_as_words(text)]
         self._members = dict.fromkeys(joint.join(parts) for parts in members for joint in ("_", ""))
+        self._declaring = [one.lines[-1] for one in declarations(text)]
         self._unfinished = query.unfinished
 
     def find(self, text: str) -> tuple[int, int] | None:
         """Return the first place of a wording in its case, else in any case, as of a lower-case word; None if there is
         none."""
+        for line in self._declaring:
+            declared = line.search(text)
+            if declared is not None:
+                start = text.rfind("\n", 0, declared.end()) + 1
+                return max(start, declared.start()), declared.end()
         low = _lower(text)
         for wording in self._wordings:
             found = self._find(text, low, wording)

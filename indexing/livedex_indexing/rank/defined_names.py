@@ -15,9 +15,17 @@ from livedex_indexing.query.member_line import has_member, is_type
 from livedex_indexing.query.message_names import names_in_message
 from livedex_indexing.query.names_among_words import members_among, members_as_words, names_among
 from livedex_indexing.query.typed_name import TypedName, is_of_types, names_used_with
-from livedex_indexing.rank.likely_names import defining, having, likely_first, within
+from livedex_indexing.rank.likely_names import defining, first_defining, having, likely_first, within
 from livedex_indexing.rank.outline_probe import OutlineProbe
-from livedex_indexing.rank.postings import RowCounts, Texts, chunks_in_spans, first_of_each, other_chunks, phrase
+from livedex_indexing.rank.postings import (
+    CONTENT_OF,
+    RowCounts,
+    Texts,
+    chunks_in_spans,
+    first_of_each,
+    other_chunks,
+    phrase,
+)
 from livedex_indexing.store.read_pool import Reader
 
 ROWS: Final = 2_000  # chunks that the index may propose
@@ -92,7 +100,7 @@ class Definitions:
             if owner and not (is_owner_known or is_type or any(parts[-1] == name.name for parts in symbols)):
                 value = OF_VARIABLE  # the names there have parts that are called so
             value = value if is_sure else UNSURE * value
-            return rated or self.firsts_most(dict.fromkeys(found, value))
+            return rated or self.firsts_most(dict.fromkeys(found, value), name)
         return {}
 
     def _of_member(self, name: TypedName, own: Sequence[str], owner: Sequence[str]) -> dict[int, float]:
@@ -122,7 +130,7 @@ class Definitions:
             return rated
         proposed = other_chunks(self._reader, f"symbols : {phrase(own)}", 0, self._resolved, ROWS)
         named = self.named(name._replace(any_case=True), own, within(self._reader, proposed, self._files))
-        return self.firsts_most(dict.fromkeys(named, IN_ANY_CASE)) if named else rated
+        return self.firsts_most(dict.fromkeys(named, IN_ANY_CASE), name) if named else rated
 
     def of_used(self, text: str, used: TypedName) -> dict[int, float]:
         """Rate the definition of a name that a text uses: of types in types, or where a plain word is called with
@@ -148,7 +156,7 @@ class Definitions:
         for proposed in self._in_module(own, name):
             found, is_sure = self._named(name, own, proposed)
             if is_sure:
-                return self.firsts_most(dict.fromkeys(found, DEFINED))
+                return self.firsts_most(dict.fromkeys(found, DEFINED), name)
         return {}
 
     def among_words(self, text: str) -> dict[int, float]:
@@ -190,10 +198,12 @@ class Definitions:
         having_name, is_sure = self._named(name, own, found)
         return having_name if is_sure else []
 
-    def firsts_most(self, rated: Mapping[int, float]) -> dict[int, float]:
-        """Lower all but the first chunk of each content: the name is defined there, later chunks are inside the
-        definition."""
+    def firsts_most(self, rated: Mapping[int, float], name: TypedName | None = None) -> dict[int, float]:
+        """Lower all but one chunk of each content: the first with a line that defines the name, where that is behind a
+        comment, or else the first: later ones are inside the definition."""
         first = set(first_of_each(self._reader, rated))
+        if name is not None and len(first) < len(rated) <= READ:
+            first = set(first_defining(name, self._reader.rows_of(CONTENT_OF, rated), self._texts(rated)))
         return {chunk_id: value if chunk_id in first else WRITTEN * value for chunk_id, value in rated.items()}
 
     def _in_module(self, own: Sequence[str], typed: TypedName) -> Iterator[list[int]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from livedex_indexing.query.declaring_line import defines
+from livedex_indexing.query.declaring_line import defined_at, defines
 from livedex_indexing.query.typed_name import Finder, TypedName
 from livedex_indexing.rank.postings import CONTENT_OF, Texts
 from livedex_indexing.store.read_pool import Reader
@@ -53,3 +53,17 @@ def defining(name: TypedName, symbols: Mapping[int, str | None], texts: Texts) -
         for chunk_id, text in sorted(read.items())
         if defines(text.lower() if name.any_case else text, typed, is_member=is_member)
     ]
+
+
+def first_defining(name: TypedName, rows: Iterable[tuple[int, int]], read: Mapping[int, str]) -> list[int]:
+    """Return for each content the first of its chunks with a line that defines the name, or else the first. ``rows``:
+    the chunks with their contents; ``read``: their texts."""
+    found: dict[int, int] = {}
+    sure: dict[int, int] = {}
+    typed = name.name.lower() if name.any_case else name.name
+    for chunk_id, content_id in sorted(rows):
+        found.setdefault(content_id, chunk_id)
+        text = read.get(chunk_id, "") if content_id not in sure else ""
+        if defined_at(text.lower() if name.any_case else text, typed) is not None:
+            sure[content_id] = chunk_id
+    return [*{**found, **sure}.values()]

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from livedex_indexing.model import KINDS
+from livedex_indexing.query.declaration import Declaration, declarations
 from livedex_indexing.query.declaring_line import declares, is_in_section, labels
 from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.typed_name import TypedName, word_place
@@ -20,10 +22,15 @@ from livedex_indexing.store.read_pool import Reader
 _ROWS: Final = 1_000  # chunks with the word that the index may propose
 _READ: Final = 48  # … that are read at most …
 _AT_ONCE: Final = 24  # … so many at once, until one declares it
+_DECLARING: Final = 96  # … of those that may declare what a text refers to
+_COMMON: Final = 40_000  # rows of the rarest word of such a declaration; of more, FTS5 takes 3 ms and more
 _IN_OWN_FILE: Final = 0.3  # share of a use in the file that defines the name
 _OF_OWNER: Final = 0.65  # share of the declaration of a key with its section: less than for the text as typed
 MEANT: Final = 1.4  # … of a key with the very path, and of what a reference names: as for a whole line
 _WITHOUT_OWNER: Final = 0.4  # … and without it
+_ELSEWHERE: Final = 2.0  # … for a declaration in another form, which may have no word of the query
+_QUOTING: Final = f"""SELECT id FROM chunks WHERE id IN (SELECT value FROM json_each(?))
+                     AND kind IN ({KINDS.index("markdown_text")}, {KINDS.index("markdown_code")})"""
 
 
 class LinePlaces:
@@ -34,7 +41,35 @@ class LinePlaces:
         self._resolved = resolved
         self._texts = texts
         self._counted = counted
-        self.meant: Mapping[int, float] = {}  # chunks that set the key of a typed path, or have what a reference names
+        # chunks that set the key of a typed path, or have what a reference names
+        self.meant: Mapping[int, float] = {}
+        self.is_text = False  # … but what has the text as it was typed comes before these
+
+    def elsewhere(self, text: str) -> Mapping[int, float]:
+        """Rate the chunks that declare what a text refers to in another form, as ``variable "a"`` for ``var.a``."""
+        for one in declarations(text):
+            found = self._of_declaration(one)
+            if found:
+                self.meant, self.is_text = dict.fromkeys(found, _ELSEWHERE), one.is_text
+                return self.meant
+        return {}
+
+    def _of_declaration(self, one: Declaration) -> list[int]:
+        rows = [[self._reader.tokens(row) for row in alternative] for alternative in one.words]
+        known = [each for each in rows if all(each) and 0 < self._rarest(each) <= _COMMON]
+        matches = [f"({' AND '.join(map(phrase, each))})" for each in known]
+        match = f"body : ({' OR '.join(matches)})"
+        found = other_chunks(self._reader, match, 0, self._resolved, _DECLARING) if matches else []
+        for step in range(0, len(found), _AT_ONCE):
+            read = self._texts(found[step : step + _AT_ONCE])
+            having = [i for i in sorted(read) if all(line.search(read[i]) for line in one.lines)]
+            if having:  # pages quote what files of configuration have
+                quoting = {i for (i,) in self._reader.rows_of(_QUOTING, having)}
+                return [i for i in having if i not in quoting] or having
+        return []
+
+    def _rarest(self, rows: Sequence[Sequence[str]]) -> int:
+        return min(self._counted.of_word(token) for row in rows for token in row)
 
     def declared(
         self, text: str, best: Sequence[int], rated: Mapping[int, float]

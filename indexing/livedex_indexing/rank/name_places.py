@@ -121,6 +121,8 @@ class NamePlaces:
         self._imported = self._imports.of(text, lambda: self._with_line(text, best))
         if self._imported:
             return dict.fromkeys(self._imported, AT_LINE)
+        if elsewhere := self._lines.elsewhere(text):
+            return {**elsewhere}
         name, inside, words = typed_name(text), name_inside(text) or name_in_signs(text), in_words(text)
         rated = self._definitions.of_hyphenated(text) if name is None else self._definitions.of(name)
         rated = self._definitions.in_any_case(name, rated)
@@ -221,6 +223,8 @@ class NamePlaces:
         rated = self.of_text(self._inner or text, rows, spoken, first)
         if self._imported:
             return self._with_imported(rated)
+        if self._lines.is_text and max(rated.values(), default=0.0) >= VERBATIM:
+            return rated
         if self._lines.meant:
             return {**{i: min(value, IN_A_ROW) for i, value in rated.items()}, **self._lines.meant}
         if not rated and DEFINED in named.values() and (has_offset(text) or self._files):

@@ -59,8 +59,7 @@ _COPIES_OF = f"""SELECT d.content_id, d.id, d.root_id, d.folder, d.name, t.chunk
                 FROM json_each(?) i CROSS JOIN contents t ON t.id = i.value
                 CROSS JOIN {OF_CONTENT} ON d.content_id = t.id WHERE {{}}"""
 _ROOTS = "SELECT id, path FROM roots"
-_CHUNKS_OF = f"""SELECT c.id, c.content_id, c.language FROM contents t JOIN chunks c
-                ON {IN_CONTENT}
+_CHUNKS_OF = f"""SELECT c.id, c.content_id, c.language FROM contents t JOIN chunks c ON {IN_CONTENT}
                 WHERE t.id IN (SELECT value FROM json_each(?)) AND {{}}"""
 _NEWEST = """SELECT d.content_id, d.id, max(d.mtime_ns) FROM files d WHERE {}
              GROUP BY d.content_id ORDER BY 3 DESC, d.folder, d.name, d.root_id, d.content_id"""
@@ -308,13 +307,14 @@ class RankedResults:
         """Return the chunks that may have the text as it was typed, and those with such headings."""
         if self._typed is None or self._places is None:
             return [], []
-        text = self._typed.text
-        return self._places.with_text(text, proposed), self._places.with_heading(text)
+        return self._places.with_text(self._typed.text, proposed), self._places.with_heading(self._typed.text)
 
     def _features(self, content_of: Mapping[int, int], named: dict[int, float] | None) -> FeatureTable:
         """Return the features of chunks; None: without what is known of the text as it was typed."""
         features = extract(self._reader, self._compiled, content_of)
-        matching = of_matches(named or {}, features.rows, content_of if self._compiled.phrases else {})
+        files = () if self._typed is None else self._typed.files
+        known = content_of if self._compiled.phrases or files else {}
+        matching = of_matches(named or {}, features.rows, known, files)
         return features._replace(
             written=written(self._reader, self._scored, {*content_of.values()}),
             lengths={chunk_id: self._compiled.lengths.get(self._languages[chunk_id], 1.0) for chunk_id in content_of},

@@ -56,12 +56,13 @@ def is_spread(
 
 
 def of_matches(
-    named: Mapping[int, float], rows: Mapping[int, MatchFeatures], content_of: Mapping[int, int]
+    named: Mapping[int, float], rows: Mapping[int, MatchFeatures], content_of: Mapping[int, int], meant: Collection[int]
 ) -> Mapping[int, float]:
     """Return those of the chunks ``named`` that have words of the query: others are no matches, so facets would not
-    count them. ``content_of``: where it is known, the words may be in another chunk of the file, as those of a phrase.
+    count them. ``content_of``: where it is known, the words may be in another chunk of the file, as those of a phrase,
+    or in the path, as those of a module. ``meant``: the contents of the files that the query names.
     """
-    files = {content_of.get(chunk_id) for chunk_id in rows} - {None} if named else set()
+    files = {*meant, *(content_of.get(chunk_id) for chunk_id in rows)} - {None} if named else set()
     return {i: value for i, value in named.items() if i in rows or content_of.get(i) in files}
 
 

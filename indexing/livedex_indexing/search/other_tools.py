@@ -1,10 +1,11 @@
-"""Searches for what a query means that was typed as for another tool: a glob, or qualifiers of a code search.
+"""Searches for what a query means that was typed as for another tool: a glob, qualifiers of a code search, an action.
 
-Invariant: terms replace a part of a query only where the index has such a file or language.
+Invariant: a part of a query is replaced only where the index has such a file or language.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -15,24 +16,36 @@ from livedex_indexing.ignore.globs import PathTerm
 from livedex_indexing.language_names import same_language
 from livedex_indexing.model import Term
 from livedex_indexing.query.other_syntax import qualified, typed_glob
+from livedex_indexing.rank.postings import phrase
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.text.path_words import path_text
 
 _LANGUAGES: Final = "SELECT name FROM languages"
+_ACTION: Final = re.compile(r"(?P<controller>[a-z][a-z\d_]*(?:/[a-z\d_]+)*)#(?P<method>[a-z_]\w*[?!]?)")  # of Rails
+_CONTROLLERS: Final = "SELECT 1 FROM paths WHERE paths MATCH ? LIMIT 1"
 _FILES: Final = "SELECT folder, name FROM files WHERE content_id IS NOT NULL"
 
 
 def in_this_syntax(reader: Reader, request: SearchRequest, is_pasted: Callable[[str], bool]) -> SearchRequest:
-    """Return the request for the files of a glob, or with the terms and names that qualifiers mean, unless a file has
-    those as typed; any other request as it is."""
+    """Return the request for the files of a glob, for the method of a controller, or with the terms and names that
+    qualifiers mean, unless a file has those as typed; any other request as it is."""
     glob = typed_glob(request.query)
     if glob is not None:
         return replace(request, query=glob.query) if _has_file(reader, glob.terms) else request
+    action = _ACTION.fullmatch(request.query.strip())
+    if action is not None and _has_controller(reader, action["controller"]):
+        return replace(request, query=f"{action['controller']}_controller#{action['method']}")
     other = qualified(request.query)
     if other is None or is_pasted(request.query.strip()):
         return request
     known = all(_is_known(reader, term) for term in other.terms if not term.excluded)
     return replace(request, query=other.query) if known else request
+
+
+def _has_controller(reader: Reader, path: str) -> bool:
+    name = phrase(reader.tokens(path_text(f"{path.rpartition('/')[2]}_controller".encode())))
+    return reader.one(_CONTROLLERS, (f"name : {name}",)) is not None
 
 
 def _is_known(reader: Reader, term: Term) -> bool:

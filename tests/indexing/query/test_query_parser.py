@@ -164,3 +164,8 @@ def test_terms_make_no_sentence(words: int, sentence: bool, text: bool) -> None:
 )
 def test_what_was_copied_excludes_nothing(text: str, is_piece: bool) -> None:
     assert without_signs(text).is_sentence is is_piece
+
+
+@pytest.mark.parametrize("text", ["path::join", "kind::Lamp", "tag::a lamp"])
+def test_two_colons_make_no_term(text: str) -> None:
+    assert parse(text).terms == ()

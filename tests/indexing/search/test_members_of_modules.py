@@ -34,3 +34,8 @@ def test_a_type_with_the_member_comes_before_a_file(ship: Indexed) -> None:
     ship.write("root/tools.py", f"{FILLER}class Pump:\n    def haul(self):\n        pass\n")
     ship.write("root/Pump.py", f"{FILLER}def haul(net):\n    pass\n")
     assert ship.found("Pump.haul")[0] == "tools.py"
+
+
+def test_a_class_with_its_packages_leads_to_the_line_that_defines_it(ship: Indexed) -> None:
+    ship.write("root/deck/gear/Davit.py", f"# Of the deck.\n{FILLER}class Davit:\n    pass\n{FILLER}")
+    assert "class Davit" in ship.search("deck.gear.Davit")[0]["snippet"]

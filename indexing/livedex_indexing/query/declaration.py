@@ -1,0 +1,118 @@
+"""Recognises a reference, or a request, that is declared in another form: ``var.region`` of Terraform, ``svc/web`` of
+Kubernetes, ``/users/42/edit`` of a web application, ``SELECT * FROM users``.
+
+Invariant: pure; whether there is such a declaration is for the index to say. Time is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+_NAME: Final = r"[A-Za-z_][\w-]*"
+# var.region    module.vpc.id    data.aws_ami.ubuntu.id    aws_instance.web[0].id
+_TERRAFORM: Final = re.compile(
+    rf"(?:\$\{{)?(?:(?P<kind>var|module|local|output)\.|(?:(?P<data>data)\.)?(?P<type>[a-z]\w*_\w+)\.)(?P<name>{_NAME})"
+    r"(?:[.\[][^\s{}]*)?\}?"
+)
+_KINDS: Final = (
+    "clusterrole|clusterrolebinding|configmap|cronjob|daemonset|deployment|horizontalpodautoscaler|ingress|job|namespace|"
+    "networkpolicy|persistentvolume|persistentvolumeclaim|pod|replicaset|replicationcontroller|role|rolebinding|secret|"
+    "service|serviceaccount|statefulset|storageclass"
+)
+_SHORT: Final = {
+    "cm": "configmap", "cj": "cronjob", "deploy": "deployment", "ds": "daemonset", "hpa": "horizontalpodautoscaler",
+    "ing": "ingress", "netpol": "networkpolicy", "ns": "namespace", "po": "pod", "pv": "persistentvolume",
+    "pvc": "persistentvolumeclaim", "rc": "replicationcontroller", "rs": "replicaset", "sa": "serviceaccount",
+    "sc": "storageclass", "sts": "statefulset", "svc": "service",
+}  # fmt: skip
+_OBJECT: Final = re.compile(
+    rf"(?P<kind>{_KINDS}|{'|'.join(_SHORT)})s?(?:/| +)(?P<name>[a-z0-9][\w.-]*)"
+    rf"|(?P<before>[a-z0-9][\w.-]*) +(?P<behind>{_KINDS})",
+    re.IGNORECASE,
+)
+_TABLE: Final = re.compile(
+    r"(?:select +\* +from|(?:insert +)?into|delete +from|from|table|alter +table|describe) +[\"'`]?(?P<name>[a-z_]\w*)"
+    r"[\"'`]?;?|(?P<before>[a-z_]\w*) +table",
+    re.IGNORECASE,
+)
+_ROUTE: Final = re.compile(r"(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD) +)?(?P<path>(?:/[\w.~@%-]+){2,})/?(?:\?\S*)?")
+_VALUE: Final = re.compile(r"\d+|[0-9a-f]{8,}(?:-[0-9a-f]+)*|\w*\d[\w-]*", re.IGNORECASE)
+_PARAMETERS: Final = ("id", "pk", "int pk", "int id", "uuid", "slug", "key")  # as routes name them …
+_WORDS: Final = ("name", "code", "number", "token", "str", "string", "int", "uid")  # … and texts, too
+_ANY: Final = r"(?::\w+(?:\([^()]*\))?|\{[^{}/]*\}|<[^<>/]*>|\[\w+\]|\$\w+|\*)"
+
+
+class Declaration(NamedTuple):
+    """``words``: alternatives, each of rows of words that a chunk must have all; ``lines``: all of which must be found
+    in it, the last one being the line to show. ``is_text``: what has the query as typed comes first."""
+
+    words: tuple[tuple[str, ...], ...]
+    lines: tuple[re.Pattern[str], ...]
+    is_text: bool = False
+
+
+def declarations(text: str) -> Iterator[Declaration]:
+    """Yield what declares what a text refers to, the likeliest first; nothing for most texts."""
+    typed = text.strip()
+    for pattern, of in _FORMS:
+        found = pattern.fullmatch(typed)
+        if found is not None:
+            yield from of(found)
+
+
+def _of_terraform(found: re.Match[str]) -> Iterator[Declaration]:
+    name = re.escape(found["name"])
+    if found["kind"] == "local":
+        line = _line(rf"[ \t]+{name}[ \t]*=(?!=)")
+        yield Declaration((("locals", found["name"]),), (_line(r"locals\s*\{"), line))
+    elif found["kind"]:
+        block = {"var": "variable"}.get(found["kind"], found["kind"])
+        yield Declaration(((f"{block} {found['name']}",),), (_line(rf'{block}\s+"{name}"'),))
+    else:
+        block = found["data"] or "resource"
+        row = f"{block} {found['type']} {found['name']}"
+        yield Declaration(((row,),), (_line(rf'{block}\s+"{found["type"]}"\s+"{name}"'),))
+
+
+def _of_object(found: re.Match[str]) -> Iterator[Declaration]:
+    kind = (found["kind"] or found["behind"]).lower()
+    kind, name = _SHORT.get(kind, kind), found["name"] or found["before"]
+    named = rf"metadata:[^\n]*\n(?:[ \t]+(?!name:)[^\n]*\n){{0,9}}[ \t]+name:[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*$"
+    yield Declaration(((f"kind {kind}", f"name {name}"),), (_line(rf"kind:[ \t]*{kind}\s*$"), _line(named)))
+    if kind == "service":  # of Compose
+        inside = rf"services:[^\n]*\n(?:(?:[ \t][^\n]*)?\n|\#[^\n]*\n)*?[ ]{{2,4}}{re.escape(name)}:[ \t]*$"
+        yield Declaration((("services", name),), (_line(inside),))
+
+
+def _of_table(found: re.Match[str]) -> Iterator[Declaration]:
+    name = found["name"] or found["before"]
+    created = rf"\s*create[ _](?:temp(?:orary)? )?table[ (]+(?:if not exists +)?(?:\w+\.)?[\"'`:\[]?{re.escape(name)}\b"
+    rows = tuple((f"{row} {name}",) for row in ("create table", "create_table", "create table if not exists"))
+    yield Declaration(rows, (_line(created),), is_text=True)
+
+
+def _of_route(found: re.Match[str]) -> Iterator[Declaration]:
+    """Yield the routes of a path with a value, and those of its last parts: a router may be mounted."""
+    parts = found["path"].split("/")[1:]
+    values = [at for at, part in enumerate(parts) if _VALUE.fullmatch(part)]
+    if not values or not values[0]:
+        return
+    at = values[0]
+    kind, singular = parts[at - 1], parts[at - 1].removesuffix("s")
+    behind = parts[at + 1] if at + 1 < len(parts) and at + 1 not in values else ""
+    usual = (*_PARAMETERS, f"{singular}_id", f"{singular}Id")
+    for first in range(at):
+        shape = "/".join(_ANY if place in values else re.escape(parts[place]) for place in range(first, len(parts)))
+        line = re.compile(rf"[\"'`\s(^]/?{shape}/?(?=[\"'`:\s)(?.$]|\Z)", re.IGNORECASE)
+        for names in (usual, (*_WORDS, singular)):
+            rows = tuple((f"{kind} {name} {behind}",) for name in dict.fromkeys(names))
+            yield Declaration(rows, (line,), is_text=True)
+
+
+def _line(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"^{pattern}", re.MULTILINE | re.IGNORECASE)
+
+
+_FORMS: Final = ((_TERRAFORM, _of_terraform), (_OBJECT, _of_object), (_TABLE, _of_table), (_ROUTE, _of_route))

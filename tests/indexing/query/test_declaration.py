@@ -1,0 +1,57 @@
+"""What declares what a reference, a path of a web application or a table names."""
+
+from __future__ import annotations
+
+import pytest
+
+from livedex_indexing.query.declaration import declarations
+
+
+@pytest.mark.parametrize(
+    ("text", "declared"),
+    [
+        ("var.lamp", 'variable "lamp" {'),
+        ("${var.lamp}", 'variable "lamp" {'),
+        ("module.lamp.oil_id", 'module "lamp" {'),
+        ("output.lamp", 'output "lamp" {'),
+        ("local.lamp", 'locals {\n  oil  = 1\n  lamp = "x"\n}'),
+        ("data.sea_lamp.red.id", 'data "sea_lamp" "red" {'),
+        ("sea_lamp.red[0].id", 'resource "sea_lamp" "red" {'),
+        ("svc/lamp", "kind: Service\nmetadata:\n  labels:\n    a: b\n  name: lamp\n"),
+        ("deployment lamp", "apiVersion: v1\nkind: Deployment\nmetadata:\n  name: 'lamp'\n"),
+        ("lamp configmap", "kind: ConfigMap\nmetadata:\n  name: lamp\n"),
+        ("service lamp", "services:\n  oil:\n    image: a\n\n  # red\n  lamp:\n    image: b\n"),
+        ("table lamps", "CREATE TABLE IF NOT EXISTS lamps ("),
+        ("lamps table", "create table `lamps` ("),
+        ("SELECT * FROM lamps", "  create_table :lamps do"),
+        ("insert into lamps", "CREATE TABLE sea.lamps ("),
+        ("/lamps/42", "get '/lamps/:id'"),
+        ("/lamps/42/", "path('lamps/<int:pk>/', Lamps.as_view())"),
+        ("GET /lamps/42/edit?a=b", '@GetMapping("/lamps/{lampId}/edit")'),
+        ("/api/lamps/9f8b7c6d/oils/7", "  /lamps/{id}/oils/{oilId}:"),
+    ],
+)
+def test_the_line_that_declares_it_is_known(text: str, declared: str) -> None:
+    assert any(all(line.search(declared) for line in one.lines) for one in declarations(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("var.lamp", 'variable "lamps" {'),
+        ("svc/lamp", "kind: Service\nmetadata:\n  name: lamp-2\n"),
+        ("svc/lamp", "kind: Service\nspec:\n  name: lamp\n"),
+        ("table lamps", "CREATE TABLE lamps_old ("),
+        ("/lamps/42", "get '/lamps/:id/edit'"),
+        ("/lamps/42", "see lamps/42"),
+    ],
+)
+def test_another_line_does_not_declare_it(text: str, other: str) -> None:
+    assert not any(all(line.search(other) for line in one.lines) for one in declarations(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["lamp", "lamp.red", "Lamp.red_oil", "the lamp of a service", "/lamps/edit", "lamps/42", "/42/lamps", ""]
+)
+def test_most_texts_refer_to_nothing(text: str) -> None:
+    assert list(declarations(text)) == []
