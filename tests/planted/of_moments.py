@@ -108,4 +108,16 @@ DEFECTS = (
         (("            await self._loaded()\n", "            pass\n"),),
         f"{SLOW_START}::test_no_entry_goes_to_another_store_than_the_configured_one",
     ),
+    Defect(
+        "rebuilt-said-too-early",
+        "the log says that the index is rebuilt while answers still say that it is not",
+        "livedex_daemon/index_file/rebuild.py",
+        (
+            (
+                "            self._health.rebuilding = False\n",
+                '            log.info("index_rebuilt")\n            self._health.rebuilding = False\n',
+            ),
+        ),
+        "tests/daemon/index_file/test_rebuild.py::test_what_the_log_says_of_a_rebuild_is_so",
+    ),
 )

@@ -60,6 +60,7 @@ class Rebuilder:
 
     def replace(self, cause: str, roots: Roots) -> None:
         """Create a new index with the same roots, all still to be indexed. Raise IndexUnwritable."""
+        self._health.rebuilding = True
         log.warning("index_lost", extra={"cause": cause})
         self._remove_former(cause)
         self._store.reopen()
@@ -73,7 +74,6 @@ class Rebuilder:
 
     def _remove_former(self, cause: str) -> None:
         """Free the path, only once: if no new file can be created then, keep the file that was put aside."""
-        self._health.rebuilding = True
         if self._must_create:
             return
         path = self._store.path
@@ -99,8 +99,8 @@ class Rebuilder:
     def finish_if_whole(self, roots: Roots) -> None:
         """Finish the rebuild once every root that is there was walked completely: at once where none is there."""
         if self._health.rebuilding and all(root.first_indexed or not root.present for root in roots):
-            log.info("index_rebuilt")
             self._health.rebuilding = False
             self._salvage.close()
             remove_damaged(self._store.path)
             self._on_rebuilt()
+            log.info("index_rebuilt")
