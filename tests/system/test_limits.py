@@ -178,11 +178,11 @@ def test_a_reader_that_died_is_replaced(tree: Tree, tmp_path: Path, start_daemon
 
         def is_told() -> bool:
             tree.write("b.txt", f"word{len(answers)}x\n")
-            answers.append(client.call("search", {"query": f"word{len(answers)}x", "timeout_ms": 300}))
+            answers.append(client.call("search", {"query": f"word{len(answers)}x", "timeout_ms": 1000}))
             assert not answers[-1]["fresh"] or answers[-1]["hits"], "never said to be fresh when it is not"
             return before - {thread.name for thread in threads.iterdir()} != set()
 
         wait_until(is_told, what="the end of the reader's thread")
-        wait_until(lambda: is_told() and answers[-1]["fresh"], 7.0, what="another reader")
+        wait_until(lambda: is_told() and answers[-1]["fresh"], what="another reader")
         assert found(client, "firstword") == ["a.txt"]
         assert client.call("status")["state"] == "ready"
