@@ -11,11 +11,12 @@ import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
+from math import inf
 from typing import NamedTuple
 
 from livedex_daemon.watch.backlog_entry import SETTLE_MAX_S, SETTLE_S, Entry, Key, Waiter
 from livedex_daemon.watch.run_progress import RunProgress
-from livedex_indexing.relpath import is_within
+from livedex_indexing.relpath import is_within, parent
 
 __all__ = ["CHANGED", "SETTLE_MAX_S", "SETTLE_S", "Backlog", "Entry", "Key", "Mark", "Scope", "Waiter", "intersects"]
 
@@ -49,6 +50,26 @@ def intersects(key: Key, scope: Scope) -> bool:
         return True
     root, path = key
     return any(root == r and (is_within(path, other) or is_within(other, path)) for r, other in scope)
+
+
+def meeting(scope: Scope) -> Callable[[Key], bool]:
+    """Return ``intersects`` for one scope and many keys."""
+    if scope is None:
+        return lambda _key: True
+    above: dict[int, set[bytes]] = {}
+    below: dict[int, tuple[bytes, ...]] = {}
+    for root, path in scope:
+        below[root] = (*below.get(root, ()), path and path + b"/")
+        folders, folder = above.setdefault(root, {b""}), path
+        while folder:
+            folders.add(folder)
+            folder = parent(folder)
+
+    def meets(key: Key) -> bool:
+        root, path = key
+        return root in above and (path in above[root] or path.startswith(below[root]))
+
+    return meets
 
 
 class Backlog:
@@ -108,7 +129,7 @@ class Backlog:
             entry.is_twin = entry.is_twin or is_twin
             for waiter in of.waiters if of is not None else ():
                 if waiter not in entry.waiters:
-                    entry.waiters.append(waiter)
+                    entry.add(waiter)
                     waiter.left += 1
 
     def is_quiet(self, entry: Entry) -> bool:
@@ -123,7 +144,7 @@ class Backlog:
         """
         at = self._clock()
         with self._lock:
-            if entry.waiters:
+            if entry.is_awaited:
                 return False
             if key not in self._waiting:
                 again = self._waiting[key] = Entry(key, next(self._seq), at)
@@ -219,7 +240,7 @@ class Backlog:
                     if waiter in again.waiters:
                         waiter.left -= 1  # it waited for both entries, which are now one
                     else:
-                        again.waiters.append(waiter)
+                        again.add(waiter)
                 entry.waiters = []
                 heapq.heappush(self._heap, (at, next(self._order), again))
                 again.is_blocked = False
@@ -252,17 +273,13 @@ class Backlog:
 
         ``background``: wait for first indexing and reconciling too.
         """
-        waiter = Waiter(on_done)
+        waiter, meets = Waiter(on_done), meeting(scope)
         with self._lock:
             for entry in itertools.chain(self._waiting.values(), self._in_progress.values()):
-                if (
-                    (entry.background and not background)
-                    or entry.key[0] in skip_roots
-                    or not intersects(entry.reach, scope)
-                ):
+                if (entry.background and not background) or entry.key[0] in skip_roots or not meets(entry.reach):
                     continue
                 waiter.left += 1
-                entry.waiters.append(waiter)
+                entry.add(waiter)
                 entry.wanted = True
                 if not entry.taken:
                     self._hurry(entry)
@@ -278,9 +295,10 @@ class Backlog:
 
     def elsewhere(self, scope: Scope) -> list[Key]:
         """Return the single paths outside ``scope`` that are marked and not yet committed."""
+        meets = meeting(scope)
         with self._lock:
             entries = itertools.chain(self._waiting.values(), self._in_progress.values())
-            return [entry.key for entry in entries if not entry.tree and not intersects(entry.reach, scope)]
+            return [entry.key for entry in entries if not entry.tree and not meets(entry.reach)]
 
     def left(self, waiter: Waiter) -> list[Entry]:
         """Return the entries that the waiter still waits for."""
@@ -289,11 +307,9 @@ class Backlog:
             return [entry for entry in entries if waiter in entry.waiters]
 
     def forget(self, waiter: Waiter) -> None:
-        """Remove a waiter that gave up."""
+        """Release a waiter that gave up. Its entries may be many: they drop it later."""
         with self._lock:
-            for entry in itertools.chain(self._waiting.values(), self._in_progress.values()):
-                if waiter in entry.waiters:
-                    entry.waiters.remove(waiter)
+            waiter.left = inf
 
     def next_at(self) -> float | None:
         """Return the time at which the next entry settles, on the injected clock; None if there is no entry."""
@@ -316,7 +332,7 @@ class Backlog:
                 return len(self._waiting) + len(self._in_progress) - again + others
             first = (entry for key, entry in self._in_progress.items() if key not in self._waiting)
             entries = itertools.chain(self._waiting.values(), first)
-            return others + sum(1 for entry in entries if intersects(entry.reach, scope))
+            return others + sum(map(meeting(scope), (entry.reach for entry in entries)))
 
     def pending_keys(self) -> set[Key]:
         """Return all marked paths that are not yet committed."""

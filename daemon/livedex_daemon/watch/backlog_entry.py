@@ -6,12 +6,14 @@ Invariant: only the backlog changes an entry's place in its queues, under its lo
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 from livedex_daemon.watch.run_progress import RunProgress
 from livedex_indexing.ignore import rules
 
 SETTLE_S = 0.05  # a path is inspected after this long without a change,
 SETTLE_MAX_S = 1.0  # or this long after its first mark, even if it keeps changing
+FEW_WAITERS = 8  # among so many, nobody looks for those that gave up
 
 Key = tuple[int, bytes]  # root id, path relative to the root (b"" is the root itself)
 
@@ -23,6 +25,7 @@ class Entry:
     """
 
     __slots__ = (
+        "_drop_at",
         "background",
         "first_at",
         "first_seq",
@@ -63,7 +66,19 @@ class Entry:
         self.progress: RunProgress | None = None
         self.wanted = False  # someone asked for it, now or before: it does not wait for mains power
         self.works = 0  # units of work that the worker must finish before the entry is done
-        self.waiters: list[Waiter] = []
+        self.waiters: list[Waiter] = []  # those that gave up among them, until `add` drops them
+        self._drop_at = FEW_WAITERS
+
+    @property
+    def is_awaited(self) -> bool:
+        return any(waiter.left < inf for waiter in self.waiters)
+
+    def add(self, waiter: Waiter) -> None:
+        """Let a search wait for the entry. Those that gave up are dropped when they may be half of all."""
+        if len(self.waiters) >= self._drop_at:
+            self.waiters = [each for each in self.waiters if each.left < inf]
+            self._drop_at = max(FEW_WAITERS, 2 * len(self.waiters))
+        self.waiters.append(waiter)
 
     @property
     def ready_at(self) -> float:
@@ -71,7 +86,7 @@ class Entry:
 
 
 class Waiter:
-    """A search that waits for a scope; ``left`` counts the entries it still waits for.
+    """A search that waits for a scope; ``left`` counts the entries it still waits for: without end if it gave up.
 
     ``on_done`` is called once, on any thread.
     """
@@ -79,5 +94,5 @@ class Waiter:
     __slots__ = ("left", "on_done")
 
     def __init__(self, on_done: Callable[[], None]) -> None:
-        self.left = 0
+        self.left: float = 0
         self.on_done = on_done

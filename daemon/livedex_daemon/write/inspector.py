@@ -256,7 +256,7 @@ class Inspector:
             return [walk for walk in self._walks if walk.is_wanted] if outstanding <= 2 * OUTSTANDING else []
         if outstanding > OUTSTANDING:
             return []
-        return [walk for walk in self._walks if walk.entry.waiters] or list(self._walks)
+        return [walk for walk in self._walks if walk.entry.is_awaited] or list(self._walks)
 
     def _end_walk(self, walk: TreeWalk) -> None:
         self._walks.remove(walk)

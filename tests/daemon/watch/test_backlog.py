@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.clock import Clock
-from livedex_daemon.watch.backlog import SETTLE_MAX_S, SETTLE_S, Backlog, Entry, Key, Mark, intersects
+from livedex_daemon.watch.backlog import SETTLE_MAX_S, SETTLE_S, Backlog, Entry, Key, Mark, intersects, meeting
 
 
 @pytest.fixture
@@ -256,6 +256,18 @@ def test_a_waiter_that_gave_up_is_never_called(backlog: Backlog) -> None:
     assert released == []
 
 
+def test_searches_that_gave_up_do_not_pile_up(backlog: Backlog) -> None:
+    backlog.mark((1, b"a"))
+    released: list[int] = []
+    backlog.wait(None, lambda: released.append(1))
+    for _ in range(1000):
+        backlog.forget(backlog.wait(None, lambda: released.append(2)))
+    (entry,) = take(backlog)
+    assert len(entry.waiters) < 20
+    backlog.done([entry])
+    assert released == [1]
+
+
 def test_next_at_says_when_to_look_again(backlog: Backlog, clock: Clock) -> None:
     assert backlog.next_at() is None
     backlog.mark((1, b"a"))
@@ -276,6 +288,7 @@ def test_next_at_says_when_to_look_again(backlog: Backlog, clock: Clock) -> None
 )
 def test_intersects(key: Key, scope: list[Key] | None, expected: bool) -> None:
     assert intersects(key, scope) is expected
+    assert meeting(scope)(key) is expected
 
 
 @pytest.mark.parametrize("name", [b".gitignore", b".livedexignore", b".git", b"Cargo.toml", b"CACHEDIR.TAG"])
