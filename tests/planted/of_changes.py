@@ -138,8 +138,8 @@ DEFECTS = (
         "livedex_daemon/watch/backlog.py",
         (
             (
-                "in itertools.chain(self._waiting.values(), self._in_progress.values()):\n                if (\n",
-                "in list(self._waiting.values()):\n                if (\n",
+                "in itertools.chain(self._waiting.values(), self._in_progress.values()):\n                if (entry.b",
+                "in list(self._waiting.values()):\n                if (entry.b",
             ),
         ),
         f"{BACKLOG}::test_what_is_in_hand_is_waited_for",

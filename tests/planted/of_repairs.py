@@ -242,4 +242,58 @@ DEFECTS: tuple[Defect, ...] = (
         (("                gone = {}\n", "                self.finished += entries\n                continue\n"),),
         "tests/daemon/write/test_departures.py::test_a_removal_is_not_forgotten_while_the_root_cannot_be_examined",
     ),
+    Defect(
+        "denied-for-a-moment-lost",
+        "a search misses a file whose permission failed for a moment, with that of its folder",
+        "livedex_daemon/write/worker.py",
+        (("self._backlog.mark_for(work.key, work.entry)", "self._backlog.mark(work.key)"),),
+        "tests/system/test_read_errors.py::test_a_file_denied_for_a_moment_is_not_left_out",
+    ),
+    Defect(
+        "unread-configuration-blamed",
+        "a configuration that the system cannot read counts as faulty, and is not read again by itself",
+        "livedex_daemon/config/config_file.py",
+        (("if fault.errno in _OF_THE_PATH else ConfigFileUnread", "if fault.errno else ConfigFileUnread"),),
+        "tests/system/test_bad_settings.py::test_a_configuration_that_cannot_be_read_is_read_later",
+    ),
+    Defect(
+        "cut-log-copied",
+        "what is left of a log that was cut short is copied into the file when it is closed",
+        "livedex_daemon/precious/precious_database.py",
+        (
+            (
+                "            if self._is_open and is_cut_short(self._db, self._path, self._page_bytes):",
+                "            if False:",
+            ),
+        ),
+        "tests/daemon/exchange/test_exchange_database.py::test_a_log_cut_short_is_not_copied_at_the_end",
+    ),
+    Defect(
+        "cut-log-kept-in-use",
+        "a log that was cut short stays in use, and the exchange is refused, until the daemon ends",
+        "livedex_daemon/subscriptions/standing_messages.py",
+        (("            self._release()  # no commit waits for this\n", ""),),
+        "tests/system/test_standing_messages.py::test_it_keeps_no_log_in_use_that_was_cut_short",
+    ),
+    Defect(
+        "no-descriptor-no-word",
+        "a client for which the daemon has no descriptor gets no answer",
+        "livedex_ipc/server/listener.py",
+        (("            self._refuse_waiting()\n", "            pass\n"),),
+        "tests/ipc/server/test_server_hostile.py::test_a_server_without_descriptors_backs_off_and_recovers",
+    ),
+    Defect(
+        "unseen-grammar-missing",
+        "a grammar that could not be looked for counts as not installed",
+        "livedex_indexing/chunk/grammars.py",
+        (("        if is_there(package):\n            raise\n", ""),),
+        "tests/indexing/chunk/test_child_of_a_failing_system.py::test_a_grammar_that_was_not_seen_is_not_missing",
+    ),
+    Defect(
+        "searches-that-gave-up-pile-up",
+        "each search that gave up stays noted in each change that it waited for",
+        "livedex_daemon/watch/backlog_entry.py",
+        (("        if len(self.waiters) >= self._drop_at:", "        if False:"),),
+        "tests/daemon/watch/test_backlog.py::test_searches_that_gave_up_do_not_pile_up",
+    ),
 )
