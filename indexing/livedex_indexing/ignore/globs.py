@@ -209,18 +209,22 @@ class PathTerm:
         self._anchored = wanted.startswith("/")
         self._text = wanted.removeprefix("/")
         self._pattern: GitPattern | None = None
+        self._first = b""  # what a path in ASCII must have: few have the letters of a glob
         glob = self._text.strip("/")
         if SPECIAL.search(glob.replace("\\", "")) and len(glob) <= MAX_PATTERN:
             body = translate(glob, pathname=True)
             if body is not None:  # an unclosed bracket is taken literally
                 self._text = "" if "[" in glob or "\\" in glob else max(_PIECES.split(glob), key=len)
+                self._first = self._text.encode() if self._text.isascii() else b""
                 start = "" if self._anchored else "(?:.*/)?"
                 self._pattern = _matching(text, start + body + "(?:/.*)?")
 
     def admits(self, rel: bytes) -> bool:
         """Tell whether X matches the path."""
+        if self._first and self._first not in rel.lower() and rel.isascii():
+            return False
         path = _plain(rel.decode("utf-8", "replace"))
-        if self._pattern is not None:  # few paths have the letters of a glob
+        if self._pattern is not None:
             return self._text in path and self._pattern.match_file(path) is not None
         return path.startswith(self._text) if self._anchored else self._text in path
 

@@ -37,8 +37,16 @@ _TABLE: Final = re.compile(
     r"[\"'`]?;?|(?P<before>[a-z_]\w*) +table",
     re.IGNORECASE,
 )
+# class="tabs wide"    className={'tabs'}    id="main"
+_ATTRIBUTE: Final = re.compile(
+    r"(?P<of>class(?:Name)?|id)=\{?(?P<quote>[\"'])(?P<name>[A-Za-z][\w-]*)(?:\s[^\"'<>{}]*)?(?P=quote)\}?"
+)
+# {% url 'walk:edit' walk.id %}    reverse("walk:edit", args=[1])    redirect('walk-list')
+_NAMED_ROUTE: Final = re.compile(
+    r"(?:\{%\s*url\s+|(?:reverse(?:_lazy)?|redirect)\()[\"'](?:[\w.-]+:)*(?P<name>[\w.-]+)[\"'][^%\n]*(?:%\}|\))?"
+)
 _ROUTE: Final = re.compile(r"(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD) +)?(?P<path>(?:/[\w.~@%-]+){2,})/?(?:\?\S*)?")
-_VALUE: Final = re.compile(r"\d+|[0-9a-f]{8,}(?:-[0-9a-f]+)*|\w*\d[\w-]*", re.IGNORECASE)
+_HASH: Final = re.compile(r"[0-9a-f-]{8,}", re.IGNORECASE)
 _PARAMETERS: Final = ("id", "pk", "int pk", "int id", "uuid", "slug", "key")  # as routes name them …
 _WORDS: Final = ("name", "code", "number", "token", "str", "string", "int", "uid")  # … and texts, too
 _ANY: Final = r"(?::\w+(?:\([^()]*\))?|\{[^{}/]*\}|<[^<>/]*>|\[\w+\]|\$\w+|\*)"
@@ -93,10 +101,21 @@ def _of_table(found: re.Match[str]) -> Iterator[Declaration]:
     yield Declaration(rows, (_line(created),), is_text=True)
 
 
+def _of_attribute(found: re.Match[str]) -> Iterator[Declaration]:
+    selector = re.escape(("#" if found["of"] == "id" else ".") + found["name"])
+    rule = rf"[^\n;{{}}/\"'`]*(?<![\w-]){selector}(?![\w-])[^\n;{{}}\"'`]*[{{,][ \t]*$"
+    yield Declaration(((found["name"],),), (_line(rule),), is_text=True)
+
+
+def _of_named_route(found: re.Match[str]) -> Iterator[Declaration]:
+    line = _line(rf"[^\n]*\bname\s*=\s*[\"']{re.escape(found['name'])}[\"']")
+    yield Declaration(((f"name {found['name']}",),), (line,))
+
+
 def _of_route(found: re.Match[str]) -> Iterator[Declaration]:
     """Yield the routes of a path with a value, and those of its last parts: a router may be mounted."""
     parts = found["path"].split("/")[1:]
-    values = [at for at, part in enumerate(parts) if _VALUE.fullmatch(part)]
+    values = [at for at, part in enumerate(parts) if _is_value(part)]
     if not values or not values[0]:
         return
     at = values[0]
@@ -111,8 +130,20 @@ def _of_route(found: re.Match[str]) -> Iterator[Declaration]:
             yield Declaration(rows, (line,), is_text=True)
 
 
+def _is_value(part: str) -> bool:
+    """Whether a part of a path is a number or a hash, rather than a version or a word."""
+    return part.isdecimal() or (_HASH.fullmatch(part) is not None and any(map(str.isdecimal, part)))
+
+
 def _line(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"^{pattern}", re.MULTILINE | re.IGNORECASE)
 
 
-_FORMS: Final = ((_TERRAFORM, _of_terraform), (_OBJECT, _of_object), (_TABLE, _of_table), (_ROUTE, _of_route))
+_FORMS: Final = (
+    (_TERRAFORM, _of_terraform),
+    (_OBJECT, _of_object),
+    (_TABLE, _of_table),
+    (_ATTRIBUTE, _of_attribute),
+    (_NAMED_ROUTE, _of_named_route),
+    (_ROUTE, _of_route),
+)

@@ -5,6 +5,7 @@ Invariant: pure but for the tokenizer, and the match of a name depends on the na
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import takewhile
@@ -23,6 +24,8 @@ SYNONYM: Final = 2.0  # words that a synonym counts for in the share of a name: 
 _AT_PATH: Final = 2.0  # weight of the name at a typed path: the file itself comes before files that mention it
 _SHORTEST: Final = 3  # letters of an abbreviation, which also has at least a third of the stem's
 _OTHER_CASE: Final = 0.9
+_SUFFIXES: Final = re.compile(rb"(?:\.[a-z]+){2}")  # edit.html.erb, walk.d.ts
+_OF_SUFFIXES: Final = 0.8  # of the part `called`, for a file with two of them that were not typed
 _MENTIONED: Final = 0.4  # of the part `called`, for a file whose path is among other words
 ELSEWHERE: Final = 0.7  # … for a file of which none of the typed folders is known
 _LESS_ALIKE: Final = 0.2  # … for one with fewer of them above it than another
@@ -198,9 +201,11 @@ def _called_as(place: TypedPlace, folder: bytes, name: bytes) -> float:
     if not name.lower().startswith(last.lower()):  # the usual case, for a hundred names a search
         return 0.0
     names = (name, name.rpartition(b".")[0] or name)
-    if last.lower() not in (names[0].lower(), names[1].lower()):
-        return 0.0
     value = 1.0 if last in names else _OTHER_CASE
+    if last.lower() not in (names[0].lower(), names[1].lower()):
+        if not (last.islower() and _SUFFIXES.fullmatch(name[len(last) :])):
+            return 0.0
+        value = _OF_SUFFIXES
     if not above:
         return value
     same = folders_above(place.path, folder)

@@ -23,19 +23,26 @@ from livedex_indexing.text.path_words import path_text
 
 _LANGUAGES: Final = "SELECT name FROM languages"
 _ACTION: Final = re.compile(r"(?P<controller>[a-z][a-z\d_]*(?:/[a-z\d_]+)*)#(?P<method>[a-z_]\w*[?!]?)")  # of Rails
+_PARTIAL: Final = re.compile(  # render "boats/form"    <%= render partial: 'boats/form', boat: b %>
+    r"(?:<%=?\s*)?render[ (]+(?:partial:\s*)?[\"'](?P<folder>[a-z][\w/]*)/(?P<name>\w+)[\"'][^\n]*"
+)
 _CONTROLLERS: Final = "SELECT 1 FROM paths WHERE paths MATCH ? LIMIT 1"
 _FILES: Final = "SELECT folder, name FROM files WHERE content_id IS NOT NULL"
 
 
 def in_this_syntax(reader: Reader, request: SearchRequest, is_pasted: Callable[[str], bool]) -> SearchRequest:
-    """Return the request for the files of a glob, for the method of a controller, or with the terms and names that
-    qualifiers mean, unless a file has those as typed; any other request as it is."""
+    """Return the request for the files of a glob, for the method of a controller or a partial of Rails, or with the
+    terms and names that qualifiers mean, unless a file has those as typed; any other request as it is."""
     glob = typed_glob(request.query)
     if glob is not None:
         return replace(request, query=glob.query) if _has_file(reader, glob.terms) else request
     action = _ACTION.fullmatch(request.query.strip())
     if action is not None and _has_controller(reader, action["controller"]):
         return replace(request, query=f"{action['controller']}_controller#{action['method']}")
+    partial = _PARTIAL.fullmatch(request.query.strip())
+    path = "" if partial is None else f"{partial['folder']}/_{partial['name']}"
+    if path and _has_file(reader, (Term("path", f"{path}."),)):
+        return replace(request, query=path)
     other = qualified(request.query)
     if other is None or is_pasted(request.query.strip()):
         return request

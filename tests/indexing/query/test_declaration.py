@@ -28,7 +28,13 @@ from livedex_indexing.query.declaration import declarations
         ("/lamps/42", "get '/lamps/:id'"),
         ("/lamps/42/", "path('lamps/<int:pk>/', Lamps.as_view())"),
         ("GET /lamps/42/edit?a=b", '@GetMapping("/lamps/{lampId}/edit")'),
+        ("/api/v1/lamps/42", "@app.get('/lamps/{lamp}')"),
         ("/api/lamps/9f8b7c6d/oils/7", "  /lamps/{id}/oils/{oilId}:"),
+        ('class="lamp red"', "a > b .lamp:hover {"),
+        ("className={'lamp'}", ".lamp,\n.oil {"),
+        ('id="lamp"', "#lamp {"),
+        ("{% url 'sea:lamp-edit' lamp.id %}", 'path("lamps", edit, name="lamp-edit")'),
+        ('reverse("lamp", args=[1])', "re_path(r'^lamps$', lamps, name='lamp'),"),
     ],
 )
 def test_the_line_that_declares_it_is_known(text: str, declared: str) -> None:
@@ -44,6 +50,9 @@ def test_the_line_that_declares_it_is_known(text: str, declared: str) -> None:
         ("table lamps", "CREATE TABLE lamps_old ("),
         ("/lamps/42", "get '/lamps/:id/edit'"),
         ("/lamps/42", "see lamps/42"),
+        ('class="lamp"', ".lamps {"),
+        ('class="lamp"', "$('.lamp').each(function() {"),
+        ("redirect('lamp')", "name='lamps'"),
     ],
 )
 def test_another_line_does_not_declare_it(text: str, other: str) -> None:
@@ -51,7 +60,7 @@ def test_another_line_does_not_declare_it(text: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["lamp", "lamp.red", "Lamp.red_oil", "the lamp of a service", "/lamps/edit", "lamps/42", "/42/lamps", ""]
+    "text", ["lamp", "lamp.red", "Lamp.red_oil", "the lamp of a service", "/lamps/v2", "lamps/42", "/42/lamps", ""]
 )
 def test_most_texts_refer_to_nothing(text: str) -> None:
     assert list(declarations(text)) == []

@@ -20,7 +20,13 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         made.write("root/schema.sql", f"CREATE TABLE boats (\n  id INTEGER\n);\n{'-- a step' * 3}\n")
         made.write("root/routes.rb", f"{FILLER}get '/boats/:id/crew', to: 'boats#crew'\n{FILLER}")
         made.write("root/app/boats_controller.rb", f"class BoatsController\n  def crew\n    1\n  end\nend\n{FILLER}")
+        made.write("root/sea.css", f"{FILLER}.buoy,\n.float {{\n  color: red;\n}}\n{FILLER}")
+        made.write("root/app/views/boats/_form.html.erb", "<p>the form</p>\n")
+        made.write("root/app/views/boats/edit.html.erb", "<p>to edit</p>\n")
         for number in range(12):
+            made.write(
+                f"root/page{number}.html", f'<p class="red buoy" id="form{number}">render boats form, edit</p>\n'
+            )
             made.write(f"root/use{number}.tf", f"a{number} = var.region\nb = var.region\nc = sea_quay.east.id\n" * 3)
             made.write(f"root/crane{number}.md", f"The service crane {number}: svc/crane is a service, crane.\n" * 3)
             made.write(
@@ -43,6 +49,10 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         ("/boats/42/crew", "routes.rb", "/boats/:id/crew"),
         ("GET /api/boats/42/crew", "routes.rb", "/boats/:id/crew"),
         ("boats#crew", "app/boats_controller.rb", "def crew"),
+        ('class="buoy"', "sea.css", ".buoy,"),
+        ("render 'boats/form', boat: b", "app/views/boats/_form.html.erb", "the form"),
+        ('<%= render partial: "boats/form" %>', "app/views/boats/_form.html.erb", "the form"),
+        ("boats/edit", "app/views/boats/edit.html.erb", "to edit"),
     ],
 )
 def test_a_reference_leads_to_its_declaration(harbour: Indexed, query: str, path: str, line: str) -> None:
