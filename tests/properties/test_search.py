@@ -256,6 +256,7 @@ def test_pages_neither_overlap_nor_leave_out(corpus: Corpus, query: str, limit: 
     ),
     TERMS,
 )
+@example(["getFoBar", "walrsu", "tsuk", '"x tusk"'], [])  # corrected, it is a message with a value in quotes
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_said_to_be_meant_needs_no_repair(corpus: Corpus, words: list[str], terms: list[str]) -> None:
     query = " ".join([*words, *terms])

@@ -164,10 +164,8 @@ class WordSearch:
         return [placed for placed in self._firsts if placed.ranks is None or placed.ranks[0] is not None]
 
     def _may_miss_typed(self, compiled: CompiledQuery) -> bool:
-        """Whether no place is known to have the query as typed, and lines may have it.
-
-        What has a corrected name has it as corrected, not as typed.
-        """
+        """Whether no place is known to have the query as typed, and lines may have it. What has a corrected name has it
+        as corrected, not as typed."""
         text, firsts = self._text, self._with_text
         if not firsts or self._run.request.typing:
             return not firsts
@@ -196,6 +194,11 @@ class WordSearch:
         if plain is not None and is_plain_text(self._reader, typed, self._query, plain, self._all_places):
             self._read_as(plain)
         compiled = self._compile()
+        if plain is not None and self._plain is None and compiled.respelt:  # with its corrections it may be plain text
+            meant = with_words(typed, dict(compiled.respelt))
+            if is_plain_text(self._reader, meant, self._query, plain, self._all_places):
+                self._read_as(plain)
+                compiled = self._compile()
         found = self._find(compiled)
         parts = None if any(term.rows or term.files for term in compiled.any_of) else in_parts(text)
         for other in (plain if self._plain is None else None, without_terms(text), parts):
