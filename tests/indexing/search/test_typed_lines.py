@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from helpers.indexed_folder import Indexed
 from helpers.support import examples
 from livedex_indexing.query.typed_name import may_be_pasted
+from livedex_indexing.query.typed_pattern import text_of_pattern
 
 FILES = {
     "routing.py": "import os\n\n\ndef url_for(endpoint):\n    return '/'.join(('app', endpoint)) != ''\n",
@@ -192,6 +193,8 @@ def test_any_piece_of_a_line_is_found(code: Indexed, seed: int, length: int) -> 
     piece = line[at : at + length].strip()
     if not piece or piece.startswith(("-", '"')) or not may_be_pasted(piece) or re.search(r"\b\w+:", piece):
         return
+    if text_of_pattern(piece):
+        return  # of a regular expression, cut inside a word: what it looks for is found
     if re.search(r"\w(\.|::)\w|\w\(\w+$", piece):
         return  # it may find the definition of the member or the function in any file
     answer = code.ask(piece, limit=100)
