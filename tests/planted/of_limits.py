@@ -23,7 +23,7 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_daemon/watch/backlog.py",
         (
             (
-                "                again.is_blocked = False\n                if again.waiters or again.is_urgent:",
+                "                again.is_blocked = False\n                if again.is_awaited or again.is_urgent:",
                 "                if False:",
             ),
             ("                heapq.heappush(self._heap, (at, next(self._order), again))\n", ""),

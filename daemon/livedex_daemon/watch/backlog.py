@@ -121,7 +121,7 @@ class Backlog:
 
     def mark_for(self, key: Key, of: Entry | None, *, tree: bool = False, is_twin: bool = False) -> None:
         """Mark a path. The searches that wait for ``of``, which is in progress, wait for it too."""
-        self.mark(key, Mark(tree=tree, now=of is None or bool(of.waiters)))
+        self.mark(key, Mark(tree=tree, now=of is None or of.is_awaited))
         with self._lock:
             entry = self._waiting.get(key)
             if entry is None:  # the worker has taken it already
@@ -170,7 +170,7 @@ class Backlog:
                 _, order, entry = heapq.heappop(self._heap)
                 if entry.taken:
                     continue
-                if entry.ready_at > at and not entry.waiters:
+                if entry.ready_at > at and not entry.is_awaited:
                     heapq.heappush(self._heap, (entry.ready_at, order, entry))
                 elif not self._grab(entry, busy, taken):
                     later.append((at + SETTLE_S, order, entry))
@@ -244,7 +244,7 @@ class Backlog:
                 entry.waiters = []
                 heapq.heappush(self._heap, (at, next(self._order), again))
                 again.is_blocked = False
-                if again.waiters or again.is_urgent:
+                if again.is_awaited or again.is_urgent:
                     again.is_urgent = True
                     self._urgent.append(again)
             self._in_progress.clear()
