@@ -12,8 +12,8 @@ from shlex import quote
 
 from livedex_indexing.write_access import others_may_write
 
-# What such an error says, it says of the path; any other may be over the next time.
-_OF_THE_PATH = (errno.EACCES, errno.EPERM, errno.ENXIO, errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.ENAMETOOLONG)
+# Like permission and a socket, such an error says something of the path; any other may be over the next time.
+_OF_THE_PATH = (errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.ENAMETOOLONG)
 MAX_BYTES = 1 << 20  # far larger than any real configuration, small enough to read at once
 
 
