@@ -148,7 +148,7 @@ DEFECTS = (
         "scope-misses-the-folder-above",
         "a search in a folder does not wait for the walk of a folder above it",
         "livedex_daemon/watch/backlog.py",
-        (("(is_within(path, other) or is_within(other, path))", "is_within(path, other)"),),
+        (("(path in above[root] or path.startswith(below[root]))", "path.startswith(below[root])"),),
         f"{BACKLOG}::test_intersects",
     ),
     Defect(

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from livedex_daemon.process.event_loop import on_loop
-from livedex_daemon.watch.backlog import Backlog, Entry, Key, Mark, Scope, intersects
+from livedex_daemon.watch.backlog import Backlog, Entry, Key, Mark, Scope, intersects, meeting
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.watch.store_health import StoreHealth
@@ -174,9 +174,9 @@ class Freshness:
         if not elsewhere:
             return []
         is_read = self._backlog.pending(scope) > 0  # before it is known which names have a row
-        names = await twins(elsewhere)
+        names, meets = await twins(elsewhere), meeting(scope)
         for key in names.indexed:
-            if intersects((key[0], reach(key[1])), scope):
+            if meets((key[0], reach(key[1]))):
                 self._backlog.mark_twin(key)
         return names.linked if is_read else []
 
@@ -213,7 +213,7 @@ class Freshness:
 
     @staticmethod
     def _inside(scope: Scope, keys: set[Key]) -> bool:
-        return any(intersects(key, scope) for key in keys.copy())
+        return any(map(meeting(scope), keys.copy()))
 
     def inspect_again(self, keys: Iterable[Key]) -> None:
         """Mark files that a reader found changed for inspection at once."""
@@ -222,7 +222,7 @@ class Freshness:
 
     def pending(self, scope: Scope = None) -> int:
         """Return the number of paths that searches in ``scope`` wait for."""
-        return self._backlog.pending(scope, {key for key in self._tried_again() if intersects(key, scope)})
+        return self._backlog.pending(scope, set(filter(meeting(scope), self._tried_again())))
 
     def pending_keys(self) -> set[Key]:
         """Return all paths that searches wait for. Any thread may call it."""

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from livedex_daemon.watch.backlog import Key, Scope, intersects
+from livedex_daemon.watch.backlog import Key, Scope, meeting
 from livedex_daemon.watch.root_table import Root
 from livedex_indexing.model import DocumentText
 
@@ -120,7 +120,7 @@ class Conversions:
         """Return the number of documents inside ``scope`` that are not converted and stored yet."""
         if scope is None:
             return len(self._content_of)
-        return sum(intersects(key, scope) for key in list(self._content_of))
+        return sum(map(meeting(scope), list(self._content_of)))
 
     def pending_keys(self) -> set[Key]:
         return set(self._content_of.copy())

@@ -16,9 +16,21 @@ from typing import NamedTuple
 
 from livedex_daemon.watch.backlog_entry import SETTLE_MAX_S, SETTLE_S, Entry, Key, Waiter
 from livedex_daemon.watch.run_progress import RunProgress
-from livedex_indexing.relpath import is_within, parent
+from livedex_indexing.relpath import parent
 
-__all__ = ["CHANGED", "SETTLE_MAX_S", "SETTLE_S", "Backlog", "Entry", "Key", "Mark", "Scope", "Waiter", "intersects"]
+__all__ = [
+    "CHANGED",
+    "SETTLE_MAX_S",
+    "SETTLE_S",
+    "Backlog",
+    "Entry",
+    "Key",
+    "Mark",
+    "Scope",
+    "Waiter",
+    "intersects",
+    "meeting",
+]
 
 Scope = Sequence[Key] | None  # None: everything; else every path at, below or above one of the keys
 
@@ -46,10 +58,7 @@ CHANGED = Mark()
 
 def intersects(key: Key, scope: Scope) -> bool:
     """Return True if ``key`` lies at, below or above a key of ``scope``."""
-    if scope is None:
-        return True
-    root, path = key
-    return any(root == r and (is_within(path, other) or is_within(other, path)) for r, other in scope)
+    return meeting(scope)(key)
 
 
 def meeting(scope: Scope) -> Callable[[Key], bool]:
