@@ -204,7 +204,7 @@ class App:
             SubscriptionMethods(reads, self._notifier, health),
             RootMethods(reads, health, worker, reload, config_path),
             IndexMethods(reads, index.store, roots, runs, audits),
-            FileMethods(reads, roots, worker),
+            FileMethods(reads, health, roots, worker),
             FileSearch(reads),
             ExchangeMethods(self._exchange),
             KnowledgeMethods(self._knowledge, self._embedding, self._plugins),

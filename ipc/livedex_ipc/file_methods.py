@@ -27,6 +27,7 @@ FILES = (
         (
             Field("files", "array", "{path, status, size, chunks, language, content_hash, indexed_at, reason?}"),
             Field("total", "integer", "files that match, on all pages"),
+            Field("warnings", "array", "{code, message, remedy}"),
             *STATE,
         ),
         cancel_on_close=True,

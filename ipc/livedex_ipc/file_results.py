@@ -42,6 +42,7 @@ class FileFields(PathFields):
 class FileListResult(FreshFields, Generic[F]):
     files: list[F]
     total: int
+    warnings: list[AnswerWarning]
 
 
 class FoundFileFields(PathFields):

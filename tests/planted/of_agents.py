@@ -39,6 +39,13 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/ipc/lsp/test_lsp_protocol.py::test_the_folders_of_the_workspace_change",
     ),
     Defect(
+        "half-a-pair-ends-the-language-server",
+        "half of a surrogate pair in the address of a folder ends the language server",
+        "livedex_ipc/lsp/lsp_protocol.py",
+        (("    except ValueError:  # no URI,", "    except TypeError:  # no URI,"),),
+        "tests/ipc/lsp/test_lsp_protocol.py::test_the_folders_of_the_workspace",
+    ),
+    Defect(
         "unindexed-folder-widens-a-symbol-search",
         "one folder of an editor's workspace that is not indexed makes its search one of all indexed folders",
         "livedex_ipc/lsp/lsp_stdio.py",

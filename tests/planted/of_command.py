@@ -24,7 +24,7 @@ DEFECTS = (
         "misspelt-path-finds-nothing",
         "a search in a folder that is not there, or left out, finds nothing and does not say why",
         "livedex_indexing/search/unknown_values.py",
-        (("if is_inside and not _has_files(reader, place):", "if False:"),),
+        (("if is_inside and not _has_files(reader, place, sql):", "if False:"),),
         "tests/indexing/search/test_answers.py::test_a_path_without_an_indexed_file_is_said",
     ),
     Defect(

@@ -11,6 +11,13 @@ IGNORE_FILES = "tests/indexing/ignore/test_ignore_files.py"
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
+        "misspelt-path-lists-nothing",
+        "a list of what is at a path where nothing is looks like that of an empty folder",
+        "livedex_indexing/search/listing.py",
+        (("places_without_a_file(reader, request.places or (), roots)", "[]"),),
+        "tests/indexing/search/test_listing.py::test_a_path_without_a_file_is_named",
+    ),
+    Defect(
         "last-file-of-rules-decides",
         "`why` names a negated pattern that another ignore file, or the user's own rule, outranks",
         "livedex_indexing/ignore/folder_rules.py",

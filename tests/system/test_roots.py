@@ -119,7 +119,9 @@ def test_gone_is_not_deleted(root: Tree, client: Client) -> None:
     assert [warning["code"] for warning in answer["warnings"]] == ["root_missing"]
     status = client.call("status")
     assert (status["state"], status["files"], status["roots"][0]["files"]) == ("degraded", 0, 3)
-    assert client.call("files/list")["total"] == 0
+    for params in ({}, {"path": str(root / "a.txt")}):
+        listed = client.call("files/list", params)
+        assert (listed["total"], [warning["code"] for warning in listed["warnings"]]) == (0, ["root_missing"])
     with pytest.raises(NotFound, match="missing"):
         client.call("files/retrieve", {"path": str(root / "a.txt")})
     root.mkdir(".")

@@ -208,7 +208,7 @@ def results(root: Tree) -> Iterator[tuple[str, dict[str, Any], Any]]:
     yield "roots/remove", {"path": str(root / "copy")}, {"roots": [ROOT]}
     yield "index/run", {"paths": [root_path]}, RUN
     yield "index/audit", {}, {"checked": int, "differences": [], "repaired": 0}
-    yield "files/list", {}, {"files": [LISTED], "total": int, "fresh": True}
+    yield "files/list", {}, {"files": [LISTED], "total": int, "warnings": [], "fresh": True}
     found = [{"path": str, "root": str, "relative_path": str, "status": "indexed"}]
     yield "files/find", {"query": "cpy"}, {"files": found, "total": int, "fresh": True}
     yield "files/explain", {"path": code}, EXPLAIN
@@ -283,7 +283,7 @@ def test_json_of_a_command_is_the_result_of_its_method(root: Tree, home: Home) -
         ("roots", "list"): {"roots": [ROOT]},
         ("index", code): RUN,
         ("audit",): {"checked": int, "differences": [], "repaired": 0},
-        ("list",): {"files": [LISTED], "total": int, "fresh": True},
+        ("list",): {"files": [LISTED], "total": int, "warnings": [], "fresh": True},
         ("retrieve", code): {"path": str, "content_hash": str, "chunks": [CHUNK], "fresh": True},
         ("why", code): EXPLAIN,
         ("why", code, "/"): {"results": [EXPLAIN]},

@@ -244,8 +244,9 @@ class IndexMethods:
 class FileMethods:
     """The methods for single files and lists of files."""
 
-    def __init__(self, reads: FreshReads, roots: Roots, worker: Worker) -> None:
+    def __init__(self, reads: FreshReads, health: Health, roots: Roots, worker: Worker) -> None:
         self._reads = reads
+        self._health = health
         self._roots = roots
         self._worker = worker
 
@@ -262,6 +263,7 @@ class FileMethods:
         return await timing.within(self._list(timing, params))
 
     async def _list(self, timing: Timing, params: FileListParams) -> FileListResult[FileRecord]:
+        before = self._health.root_warnings()
         root, scopes = path_bytes(params, "root"), await self._reads.scopes(params)
         root_id = None if root is None else (await self._reads.root_at(root, "root")).id
         places = None if scopes is None else tuple(scopes[1])
@@ -272,7 +274,8 @@ class FileMethods:
             return listing.list_files(reader, request, roots)
 
         found, state = await self._reads.fresh(lambda: self._reads.read(read, timing), timing, places)
-        return {"files": found.files, "total": found.total, **fresh_fields(state)}
+        warnings = [*self._health.warnings(before=before), *found.warnings]
+        return {"files": found.files, "total": found.total, "warnings": warnings, **fresh_fields(state)}
 
     async def files_retrieve(self, call: Call, params: RetrieveParams) -> RetrieveResult[Chunk]:
         timing = Timing.of(call, params)

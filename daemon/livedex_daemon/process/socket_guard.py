@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import threading
 import time
 from collections.abc import Callable
 
@@ -34,6 +35,8 @@ class SocketGuard:
         self.fault: str | None = None
         self.path = path
         self._bound: Identity | None = None
+        self._lock = threading.Lock()
+        self._is_closed = False
         if inherited is None:
             self.sock, self._bound = _bind(path)
         else:
@@ -56,7 +59,7 @@ class SocketGuard:
 
     async def _bind_again(self, server: Server) -> None:
         try:
-            sock, bound = await in_daemon_thread(lambda: _bind(self.path), "socket")
+            sock = await in_daemon_thread(self._bind_unless_closed, "socket")
         except LivedexError as error:
             if self.fault is None:
                 log.warning("socket_lost", extra={"reason": error.message})
@@ -64,8 +67,19 @@ class SocketGuard:
             self.fault = error.message
             return
         log.warning("socket_bound_again", extra={"path": self.path})
-        self.sock, self._bound, self.fault, self._unreachable_since = sock, bound, None, None
+        self.sock, self.fault, self._unreachable_since = sock, None, None
         await server.listen_elsewhere(sock)
+
+    def _bind_unless_closed(self) -> socket.socket:
+        """Return the new socket. The daemon may end meanwhile: then nobody waits for the result, and nobody accepts."""
+        sock, bound = _bind(self.path)
+        with self._lock:
+            if not self._is_closed:
+                self._bound = bound
+                return sock
+        unbind(self.path, bound)
+        sock.close()
+        raise Unavailable("the daemon ends", {"path": self.path})
 
     def _is_hopeless(self) -> bool:
         if self._unreachable_since is None or not is_gone(os.path.dirname(os.path.abspath(self.path))):
@@ -73,8 +87,11 @@ class SocketGuard:
         return self._clock() - self._unreachable_since > GIVE_UP_S
 
     def close(self) -> None:
-        """Remove the socket's file if it is ours."""
-        if self._bound is not None:
+        """Remove the socket's file if it is ours. A second call does nothing: the file may be another daemon's by then,
+        with the same inode."""
+        with self._lock:
+            was_closed, self._is_closed = self._is_closed, True
+        if self._bound is not None and not was_closed:
             unbind(self.path, self._bound)
 
 

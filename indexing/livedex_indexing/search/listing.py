@@ -20,12 +20,14 @@ from livedex_indexing.model import STATUSES, Chunk, FileRow, Place, Stat, Status
 from livedex_indexing.path_text import display_path, path_b64
 from livedex_indexing.query.filters import glob_filter
 from livedex_indexing.query.scope import within
+from livedex_indexing.search.unknown_values import places_without_a_file
 from livedex_indexing.store.file_rows import FROM, ROW, file_row
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.text.decoder import decode_slice
 from livedex_ipc.errors import NotFound
 from livedex_ipc.methods import METHODS
+from livedex_ipc.wire_results import AnswerWarning
 
 _LIST = """SELECT d.id, d.root_id, d.folder, d.name FROM files d WHERE {}"""
 _ROWS = f"SELECT f.id, {ROW}, coalesce(t.chunks, 0) {FROM} WHERE f.id IN (SELECT value FROM json_each(?))"
@@ -69,10 +71,11 @@ class FileRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class FileList(NamedTuple):
-    """One page of the files, by absolute path; ``total`` counts all pages."""
+    """One page of the files, by absolute path; ``total`` counts all pages. ``warnings`` name the places without any."""
 
     files: list[FileRecord]
     total: int
+    warnings: list[AnswerWarning]
 
 
 class FileChunks(NamedTuple):
@@ -91,7 +94,8 @@ def list_files(reader: Reader, request: ListRequest, roots: Mapping[int, bytes])
             row[0]: (file_row(row[1:-1]), row[-1])
             for row in reader.rows(_ROWS, (json.dumps([file_id for _, file_id in page]),))
         }
-    return FileList([_record(path, *rows[file_id]) for path, file_id in page], len(found))
+        warnings = places_without_a_file(reader, request.places or (), roots)
+    return FileList([_record(path, *rows[file_id]) for path, file_id in page], len(found), warnings)
 
 
 def count_files(reader: Reader, places: Sequence[Place]) -> tuple[int, int]:

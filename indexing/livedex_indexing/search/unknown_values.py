@@ -6,6 +6,7 @@ Invariant: a warning only explains: it changes no hit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from livedex_indexing import relpath
 from livedex_indexing.hits.answer_json import warning
@@ -20,6 +21,7 @@ from livedex_ipc.params import nearest, shown
 from livedex_ipc.wire_results import AnswerWarning
 
 _LANGUAGES = "SELECT name FROM languages"
+_LISTED = "SELECT 1 FROM files d WHERE {} LIMIT 1"
 _INDEXED = "SELECT 1 FROM files d WHERE {} AND d.content_id IS NOT NULL LIMIT 1"
 _PATHS = "SELECT folder, name FROM files WHERE content_id IS NOT NULL"
 _MOST = 8
@@ -36,15 +38,24 @@ def unknown_values(
     warnings = [*_languages(reader, languages), *map(_kind, _unknown_kinds(kinds))]
     if not found:
         warnings += _named_roots(reader, [term for term in terms if term.name == "path"], roots)
-    for place in request.places or ():
-        if len(warnings) >= _MOST:
-            break
-        is_inside = place.path and place.root_id in roots  # a root itself may be empty, or missing
-        if is_inside and not _has_files(reader, place):
-            shown_path = display_path(relpath.absolute(roots[place.root_id], place.path))
-            message = f"no indexed file is at or below {shown_path}"
-            warnings.append(warning("query_unknown", message, "`livedex why` shows the reason"))
+    warnings += islice(_empty_places(reader, request.places or (), roots, "indexed file", _INDEXED), _MOST)
     return warnings[:_MOST]
+
+
+def places_without_a_file(reader: Reader, places: Iterable[Place], roots: Mapping[int, bytes]) -> list[AnswerWarning]:
+    """Return a warning for each place at or below which there is no file of any status, of a missing root neither."""
+    return list(islice(_empty_places(reader, places, roots, "file", _LISTED), _MOST))
+
+
+def _empty_places(
+    reader: Reader, places: Iterable[Place], roots: Mapping[int, bytes], wanted: str, sql: str
+) -> Iterator[AnswerWarning]:
+    for place in places:
+        is_inside = place.path and place.root_id in roots  # a root itself may be empty, or missing
+        if is_inside and not _has_files(reader, place, sql):
+            shown_path = display_path(relpath.absolute(roots[place.root_id], place.path))
+            message = f"no {wanted} is at or below {shown_path}"
+            yield warning("query_unknown", message, "`livedex why` shows the reason")
 
 
 def _named_roots(reader: Reader, terms: Iterable[Term], roots: Mapping[int, bytes]) -> Iterator[AnswerWarning]:
@@ -60,9 +71,9 @@ def _named_roots(reader: Reader, terms: Iterable[Term], roots: Mapping[int, byte
             yield warning("query_unknown", message, f"{display_path(named[0])} is a root: limit roots to it")
 
 
-def _has_files(reader: Reader, place: Place) -> bool:
+def _has_files(reader: Reader, place: Place, sql: str) -> bool:
     condition, values = within([place])
-    return bool(reader.rows(_INDEXED.format(condition), values))
+    return bool(reader.rows(sql.format(condition), values))
 
 
 def _languages(reader: Reader, names: Sequence[str]) -> Iterator[AnswerWarning]:

@@ -147,9 +147,9 @@ def _path(uri: object) -> bytes | None:
         return None
     try:
         parts = urlsplit(uri)
-    except ValueError:
+        path = unquote_to_bytes(parts.path)
+    except ValueError:  # no URI, or half of a surrogate pair
         return None
-    path = unquote_to_bytes(parts.path)
     return path if parts.scheme == "file" and path.startswith(b"/") and b"\0" not in path else None
 
 

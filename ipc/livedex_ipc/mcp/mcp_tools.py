@@ -183,7 +183,7 @@ _LIST = Tool(
     "Use `list` to see which files are there (glob, path), or what failed (status).",
     "files/list",
     ("path", "path_b64", "glob", "status", "limit", "offset"),
-    {"files": _list_of(_FILE, ("path", "status")), "total": _COUNT, **_STATE, **_CUT},
+    {"files": _list_of(_FILE, ("path", "status")), "total": _COUNT, "warnings": _OBJECTS, **_STATE, **_CUT},
     ("files", "total", "fresh"),
     items="files",
     kept=tuple(_FILE),

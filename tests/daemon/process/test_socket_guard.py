@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from helpers.support import temporary_home
 from livedex_daemon.process import socket_guard
 from livedex_daemon.process.socket_guard import GIVE_UP_S, SocketGuard
 from livedex_ipc.errors import Unavailable
+from livedex_ipc.server import binding
 from livedex_ipc.server.rpc_server import Server
 
 LOOKS = 3
@@ -108,3 +110,44 @@ def test_a_socket_that_cannot_be_removed_does_not_disturb_the_end(
         broken.setattr(os, "unlink", failing(os.unlink, world.folder, code))
         world.guard.close()
     assert (world.folder / "livedex.sock").exists()
+
+
+def test_a_socket_that_is_bound_as_the_daemon_ends_is_removed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, ended = threading.Event(), threading.Event()
+    real = binding.bind
+
+    def bind_late(path: str) -> Any:
+        begun.set()
+        assert ended.wait(60)
+        return real(path)
+
+    async def no_tick() -> None:
+        """Look at once."""
+
+    async def end_while_it_binds() -> None:
+        watching = asyncio.create_task(world.guard.watch(FakeServer(), lambda: None))
+        await asyncio.to_thread(begun.wait, 60)
+        watching.cancel()
+        world.guard.close()
+        ended.set()
+        for thread in [each for each in threading.enumerate() if each.name == "socket"]:
+            await asyncio.to_thread(thread.join, 60)
+
+    monkeypatch.setattr(socket_guard, "bind", bind_late)
+    monkeypatch.setattr(socket_guard, "tick", no_tick)
+    (world.folder / "livedex.sock").unlink()
+    asyncio.run(end_while_it_binds())
+    assert list(world.folder.iterdir()) == []
+
+
+def test_a_second_end_removes_no_socket_of_another_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An inode is used again once nobody has the former socket open."""
+    for module in (binding, socket_guard):
+        monkeypatch.setattr(module, "identity", lambda path: (1, 1) if os.path.lexists(path) else None)
+    with temporary_home() as home:
+        guard = SocketGuard(str(home.socket), None)
+        guard.close()
+        guard.sock.close()
+        with binding.bind(str(home.socket)):
+            guard.close()
+            assert home.socket.exists()

@@ -163,3 +163,17 @@ def test_names_that_are_not_utf_8(index: Indexed) -> None:
     assert answer is not None and answer.chunks[0].text == "walrus\n"
     assert index.search("walrus", path_b64=hit["path_b64"]) == [hit]
     assert "path_b64" not in index.search("head")[0]
+
+
+def test_a_path_without_a_file_is_named(index: Indexed) -> None:
+    """As one that is misspelt, or that a rule leaves out. The other filters leave out what is there."""
+    wanted = {name: str(index.folder / name) for name in ("one", "one/sub", "one/b.py", "one/su", "two/c.txt.md")}
+    for name in ("one", "one/sub", "one/b.py"):
+        assert page(index, path=wanted[name], glob="*.nothing").warnings == []
+    inside = tuple(place for path in wanted.values() for place in places(os.fsencode(path), index.roots))
+    with index.pool.connection() as reader:
+        found = list_files(reader, ListRequest(places=inside, limit=1), index.roots)
+    assert (len(found.files), found.total) == (1, 2)
+    assert [(warning["code"], warning["message"]) for warning in found.warnings] == [
+        ("query_unknown", f"no file is at or below {wanted[name]}") for name in ("one/su", "two/c.txt.md")
+    ]

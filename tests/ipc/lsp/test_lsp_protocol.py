@@ -71,6 +71,8 @@ def test_exit_without_shutdown_is_a_failure() -> None:
         ({"workspaceFolders": None, "rootUri": "file:///%ff"}, (b"/\xff",)),
         ({"rootUri": "file:///a", "initializationOptions": {"everywhere": True}}, ()),
         ({"rootUri": "http://[x"}, ()),
+        ({"rootUri": "file:///\ud800"}, ()),
+        ({"workspaceFolders": [{"uri": "file:///a/\udc80"}, {"uri": "file:///b"}]}, (b"/b",)),
         ({}, ()),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         FoundFileFields,
         RetrieveResult,
     )
-    from livedex_ipc.wire_results import FreshFields, IndexRunResult, PathFields
+    from livedex_ipc.wire_results import AnswerWarning, FreshFields, IndexRunResult, PathFields
 
     Page = FileListResult[PathFields] | FileFindResult[PathFields]
 
@@ -42,14 +42,13 @@ def show(context: Context) -> int:
         result = _all_pages(client, "files/list", params, context.values.get("limit", sys.maxsize))
     if not result["files"]:
         context.streams.hint("livedex: no files")
-        context.name_missing(context.values.get("paths", ()))
 
     def render(answer: FileListResult[FileFields]) -> str:
         from livedex_ipc.cli.render.files_text import files_text
 
         return files_text(answer, colour=context.streams.out_colour)
 
-    _print(context, result, render)
+    _print(context, result, render, result.get("warnings", ()))  # a daemon of an earlier version has none
     return 0 if result["files"] else 1
 
 
@@ -149,10 +148,10 @@ def forget(context: Context) -> int:
     return 0
 
 
-def _print(context: Context, result: S, render: Callable[[S], str]) -> None:
+def _print(context: Context, result: S, render: Callable[[S], str], warnings: Iterable[AnswerWarning] = ()) -> None:
     if context.streams.json:
         context.streams.write_json(result)
     else:
         context.page(render(result))
     context.streams.flush()
-    context.print_state(result)
+    context.print_state(result, warnings=warnings)

@@ -137,13 +137,13 @@ def test_one_thing_is_singular() -> None:
 
 def test_a_file_is_listed_with_its_reason() -> None:
     entry: Any = {"path": "/r/a", "status": "failed", "size": 0, "chunks": 0, "language": None, "reason": "denied"}
-    shown = files_text({"files": [entry], "total": 1, "fresh": True}, colour=False)
+    shown = files_text({"files": [entry], "total": 1, "warnings": [], "fresh": True}, colour=False)
     assert shown.splitlines()[1:] == ["failed   0 B       0            /r/a  (denied)", "1 file"]
 
 
 def test_a_cut_list_says_of_how_many_files_it_is() -> None:
     entry: Any = {"path": "/r/a", "status": "indexed", "size": 0, "chunks": 0, "language": None}
-    shown = files_text({"files": [entry, entry], "total": 3000, "fresh": True}, colour=False)
+    shown = files_text({"files": [entry, entry], "total": 3000, "warnings": [], "fresh": True}, colour=False)
     assert shown.splitlines()[-1] == "2 of 3,000 files"
 
 
