@@ -13,7 +13,7 @@ from shlex import quote
 from livedex_indexing.write_access import others_may_write
 
 # Like permission and a socket, such an error says something of the path; any other may be over the next time.
-_OF_THE_PATH = (errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.ENAMETOOLONG)
+_OF_THE_PATH = (errno.ELOOP, errno.EISDIR, errno.ENAMETOOLONG)
 MAX_BYTES = 1 << 20  # far larger than any real configuration, small enough to read at once
 
 
@@ -57,7 +57,7 @@ def read_open(path: str, descriptor: int) -> bytes:
 
 def _check(path: str, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
-        raise ConfigFileError(f"{path} is {_kind(found.st_mode)}, not a file")
+        raise ConfigFileError(f"{path} is {_kind(found.st_mode)}, not a file: move it away")
     if found.st_uid not in (os.geteuid(), 0):
         raise ConfigFileError(
             f"{path} belongs to another user (uid {found.st_uid}): run `chown {os.geteuid()} {quote(path)}`"
@@ -85,7 +85,12 @@ def _unreadable(path: str, fault: OSError) -> ConfigFileError:
         remedy = f"run `chmod u+r {quote(path)}`, and give this user permission to enter its folders"
         return ConfigFileError(f"{path} cannot be read: permission denied; {remedy}")
     if fault.errno == errno.ENXIO:  # the error for opening a socket
-        return ConfigFileError(f"{path} is a socket, not a file")
+        return ConfigFileError(f"{path} is a socket, not a file: move it away")
+    if fault.errno == errno.ENOTDIR:
+        above = os.path.dirname(os.path.abspath(path))
+        while not os.path.lexists(above):
+            above = os.path.dirname(above)
+        return ConfigFileError(f"{path} cannot be read: {above} is not a folder: move it away")
     why = f"{path} cannot be read: {os.strerror(fault.errno or 0)}"
     return ConfigFileError(why) if fault.errno in _OF_THE_PATH else ConfigFileUnread(f"{why}; try again")
 

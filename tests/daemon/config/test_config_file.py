@@ -34,7 +34,7 @@ def file_fault(path: Path) -> str:
 def test_what_is_no_ordinary_file(tmp_path: Path, file: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     assert "FIFO" in file_fault(tmp_path / "fifo")
-    assert "folder" in file_fault(tmp_path)
+    assert "is a folder, not a file: move it away" in file_fault(tmp_path)
     (tmp_path / "loop").symlink_to("loop")
     assert os.strerror(errno.ELOOP) in file_fault(tmp_path / "loop")
     file.symlink_to("gone.toml")
@@ -43,6 +43,12 @@ def test_what_is_no_ordinary_file(tmp_path: Path, file: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "s"))
         assert "socket" in file_fault(tmp_path / "s")
+
+
+def test_a_file_in_the_place_of_its_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "livedex").touch()
+    for path in (tmp_path / "livedex" / "config.toml", tmp_path / "livedex" / "deeper" / "config.toml"):
+        assert f"{tmp_path / 'livedex'} is not a folder: move it away" in file_fault(path)
 
 
 def test_a_link_to_a_configuration_is_followed(tmp_path: Path, file: Path) -> None:

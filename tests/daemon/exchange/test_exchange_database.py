@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -139,6 +140,18 @@ def test_a_file_of_the_first_version_gets_the_tables_that_it_lacks(tmp_path: Pat
     with closing(Queue(path)) as queue:
         assert queue.publish("a", "again", idempotency_key="k")["created"] is False
         assert [message["body"] for message in queue.read("a")] == ["before"]
+
+
+def test_a_folder_that_may_not_be_written_is_not_taken_for_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> int:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(DatabaseUnusable, match="Permission denied") as refused:
+        Queue(tmp_path / "exchange.db")
+    assert "this user may write to it and its folder" in refused.value.remedy
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, lambda path: path.symlink_to("elsewhere")])
