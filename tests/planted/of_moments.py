@@ -45,6 +45,13 @@ DEFECTS = (
         f"{FEED}::test_new_vectors_that_are_heard_of_right_after_its_look_are_looked_for_again",
     ),
     Defect(
+        "backend-given-up-too-late",
+        "a change of the backend that is cancelled as a search finds the new one complete leaves none that ranks",
+        "livedex_daemon/backend/backend_switch.py",
+        (("            has_replaced = self._active is mirror\n", "            has_replaced = False\n"),),
+        f"{SWITCH}::test_a_backend_that_is_given_up_as_it_takes_its_place_leaves_the_former_one",
+    ),
+    Defect(
         "backend-lost-in-the-switch",
         "a backend that is begun as another takes its place is never used",
         "livedex_daemon/backend/backend_switch.py",

@@ -45,8 +45,8 @@ class _Ranker(NamedTuple):
 
 
 class BackendSwitch:
-    """``use`` and ``begin`` are for the event loop, ``changed`` for the writer, ``ranker`` and ``vectors_changed`` for
-    any thread."""
+    """``use``, ``begin`` and ``give_up`` are for the event loop, ``changed`` for the writer, ``ranker`` and
+    ``vectors_changed`` for any thread."""
 
     def __init__(self, host: PluginHost, origin: Origin, mark: str) -> None:
         """``mark`` is a file that remembers the plan that the chunks in a backend follow."""
@@ -54,6 +54,7 @@ class BackendSwitch:
         self._active: Mirror | None = None
         self._next: Mirror | None = None
         self._lock = threading.Lock()
+        self._configured = BUILT_IN
         self._generation = -1  # of the plugins that the mirrors were made with
 
     @property
@@ -70,6 +71,7 @@ class BackendSwitch:
 
     def use(self, name: str) -> None:
         """Switch to a backend, once it has everything. Plugins that were loaded again are made again."""
+        self._configured = name
         other_plugins, self._generation = self._generation != self._host.generation, self._host.generation
         self._host.used(BACKEND, [name])
         self._current()
@@ -92,12 +94,20 @@ class BackendSwitch:
         return mirror
 
     def give_up(self, mirror: Mirror) -> None:
-        """Stop filling this backend: it cannot be used."""
+        """Stop filling this backend: it cannot be used, or is not wanted any more.
+
+        It may be complete, and a search may have put it in the place of the former one: that is made again.
+        """
         with self._lock:
+            has_replaced = self._active is mirror
+            if has_replaced:
+                self._active = None
             if self._next is mirror:
                 self._next = None
         mirror.stop()
         self._host.report(BACKEND, mirror.name, None)
+        if has_replaced:
+            self.use(self._configured)
 
     def changed(self, files: Iterable[Key], roots: Iterable[int]) -> None:
         """Note what a commit changed."""

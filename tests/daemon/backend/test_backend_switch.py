@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
 from helpers.backend_world import World
 from helpers.support import wait_until
-from livedex_daemon.backend.backend_switch import BackendSwitch
+from livedex_daemon.backend.backend_switch import BUILT_IN, BackendSwitch
 from livedex_daemon.backend.mirror import Mirror
 
 PATIENCE_S = 0.5
@@ -49,4 +50,19 @@ def test_a_backend_that_is_begun_as_another_takes_its_place_is_not_lost(
     for thread in (search, beginning):
         thread.join()
     wait_until(lambda: switch.name == "second", what="the second backend in use")
+    switch.stop()
+
+
+@pytest.mark.parametrize("configured", [BUILT_IN, "first"])
+def test_a_backend_that_is_given_up_as_it_takes_its_place_leaves_the_former_one(world: World, configured: str) -> None:
+    """A search may find it complete, and use it, before who waits for it is cancelled."""
+    switch = BackendSwitch(world.host, world.origin, str(world.indexed.folder / "mark"))
+    switch.use(configured)
+    wait_until(lambda: switch.name == configured, what="the configured backend")
+    second = switch.begin("second")
+    wait_until(lambda: switch.name == "second", what="the second backend in use")
+    switch.give_up(second)
+    wait_until(lambda: switch.name == configured, what="the configured backend again")
+    assert (switch.ranker(time.monotonic()) is None) == (configured == BUILT_IN)
+    assert switch.filling is None
     switch.stop()
