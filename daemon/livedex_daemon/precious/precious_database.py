@@ -53,8 +53,8 @@ class DatabaseUnusable(Unavailable):
     """The file cannot be opened, read or written: damaged, of a newer livedex, locked, or the disk does not take it."""
 
     remedy = (
-        "see that this user may write to it and its folder, that its disk works and has space, and that no quota or limit"
-        " of file size is reached"
+        "see that this user may write to it and its folder, that its disk works and has space, and that no quota or"
+        " limit of file size is reached"
     )
 
 
