@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from livedex_ipc.errors import InvalidParams
 
 MAX_ITEMS = 1000  # entries of one list param
+MAX_PATH_BYTES = 16_384
 MAX_OBJECT_BYTES = 64 * 1024  # of one object param, as JSON
 MAX_OBJECT_LEVELS = 100  # of one inside the other: how many can be written and read depends on who does it
 MAX_INTEGER = 2**53 - 1  # the largest integer that every JSON parser reads exactly
@@ -196,6 +197,7 @@ def _check_path(param: Param, value: Any, field: str | None = None) -> None:
     _check_string(param, value, field)
     if not value.startswith("/") or "\0" in value:
         raise _fault(param, value, "an absolute path", field)
+    _check_length(param, value.encode(), field)
 
 
 def _check_paths(param: Param, value: Any) -> None:
@@ -211,6 +213,14 @@ def _check_path_b64(param: Param, value: Any, field: str | None = None) -> None:
         raise _fault(param, value, "an absolute path in base64", field) from None
     if not raw.startswith(b"/") or b"\0" in raw:
         raise _fault(param, value, "an absolute path in base64", field)
+    _check_length(param, raw, field)
+
+
+def _check_length(param: Param, path: bytes, field: str | None) -> None:
+    """Raise InvalidParams for a path of so many folders that to look at each would take too long."""
+    if len(path) > MAX_PATH_BYTES:
+        message = f"{field or param.name} has {len(path):,} bytes; a path has at most {MAX_PATH_BYTES:,} bytes"
+        raise InvalidParams(message, {"field": field or param.name})
 
 
 def _check_paths_b64(param: Param, value: Any) -> None:

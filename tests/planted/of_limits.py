@@ -115,6 +115,20 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/system/test_answer_times.py::test_a_path_on_a_hung_file_system_delays_only_its_own_request",
     ),
     Defect(
+        "lookup-for-nobody",
+        "a path is resolved on, for minutes where it has many folders, after the request has been answered",
+        "livedex_daemon/answer/path_lookup.py",
+        (("            lookup.abandon()\n", "            pass\n"),),
+        f"{LOOKUP}::test_a_lookup_ends_with_the_request_that_waits_for_it",
+    ),
+    Defect(
+        "path-of-any-length",
+        "a path of a hundred thousand folders keeps the daemon from answering others",
+        "livedex_ipc/params.py",
+        (("    if len(path) > MAX_PATH_BYTES:\n", "    if False:\n"),),
+        "tests/system/test_bad_input.py::test_params",
+    ),
+    Defect(
         "hung-lookups-unbounded",
         "each request for a path on a hung file system takes one more thread",
         "livedex_daemon/answer/path_lookup.py",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any
 
@@ -87,6 +88,10 @@ def refusal(client: Client, method: str, params: dict[str, Any]) -> LivedexError
         ("files/retrieve", {}, -32602, "path"),
         ("files/retrieve", {"path": "/etc/passwd"}, 2, "/etc/passwd"),
         ("files/explain", {}, -32602, "path"),
+        ("files/explain", {"path": "/" + "a/" * 8192}, -32602, "16,384 bytes"),
+        ("search", {"query": "x", "paths": ["/a", "/" + "é" * 8192]}, -32602, "16,384 bytes"),
+        ("files/list", {"path_b64": b64encode(b"/" * 16385).decode()}, -32602, "16,384 bytes"),
+        ("search", {"query": "x", "path": "/" + "a/" * 8191 + "b"}, 2, "/a/a"),
         ("files/delete", {"path": "/etc/passwd"}, 2, "/etc/passwd"),
         ("index/run", {"paths": "x"}, -32602, "paths"),
         ("index/run", {"paths": ["/nope"]}, 2, "/nope"),

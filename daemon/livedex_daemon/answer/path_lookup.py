@@ -38,6 +38,11 @@ class Lookup:
         self.at = b"/"
         self.since = time.monotonic()
         self._refuse_if_hung = refuse_if_hung
+        self._is_abandoned = False
+
+    def abandon(self) -> None:
+        """Have it raise Unavailable at its next step: nobody waits for it any more. Any thread may call it."""
+        self._is_abandoned = True
 
     def real(self, path: bytes) -> bytes:
         """Return ``path`` with all links resolved, as os.path.realpath does. Raise Unavailable."""
@@ -69,6 +74,8 @@ class Lookup:
             raise Unavailable(f"{shown} cannot be examined: {error.strerror}; try again", {"path": shown}) from error
 
     def _go_to(self, path: bytes) -> None:
+        if self._is_abandoned:
+            raise Unavailable("nobody waits for this path any more")
         self._refuse_if_hung(self, path)
         self.at, self.since = path, time.monotonic()
 
@@ -88,9 +95,10 @@ class PathLookups:
     async def run(self, path: bytes, look: Callable[[Lookup], T]) -> T:
         """Return the result of ``look`` for ``path``, from a thread. Raise Unavailable."""
         loop = asyncio.get_running_loop()
+        lookup = Lookup(self._refuse_if_hung)
 
         def act() -> T:
-            lookup = Lookup(self._refuse_if_hung)
+            lookup.since = time.monotonic()
             self._running.add(lookup)
             try:
                 return look(lookup)
@@ -104,6 +112,8 @@ class PathLookups:
             if not limit.expired():
                 raise
             raise _hung(path) from None
+        finally:
+            lookup.abandon()
 
     def _refuse_if_hung(self, lookup: Lookup, path: bytes) -> None:
         """Raise Unavailable if enough other lookups already wait for the file system of ``path``."""

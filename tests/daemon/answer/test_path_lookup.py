@@ -143,3 +143,26 @@ def test_a_caller_waits_only_so_long(hung: Hung, monkeypatch: pytest.MonkeyPatch
         hung.ends.set()
 
     run(main)
+
+
+def test_a_lookup_ends_with_the_request_that_waits_for_it() -> None:
+    """A path may have so many folders that to look at each takes longer than anybody waits."""
+    begun, ended = threading.Event(), threading.Event()
+
+    def look(lookup: Lookup) -> None:
+        try:
+            while True:
+                lookup.exists(b"/")
+                begun.set()
+        finally:
+            ended.set()
+
+    async def give_up() -> None:
+        lookups = PathLookups()
+        waiting = asyncio.create_task(lookups.run(b"/", look))
+        await asyncio.to_thread(begun.wait, WAIT_S)
+        waiting.cancel()
+        assert await asyncio.to_thread(ended.wait, WAIT_S)
+        lookups.close()
+
+    asyncio.run(give_up())
