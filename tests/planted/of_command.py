@@ -77,6 +77,13 @@ DEFECTS = (
         "tests/ipc/cli/test_cli_terminal.py::test_a_daemon_that_is_silent_is_waited_for_in_words",
     ),
     Defect(
+        "upgrade-finds-nothing",
+        "a search in the middle of an upgrade exits as if nothing was found",
+        "livedex_ipc/__main__.py",
+        (("    except Exception as error:\n        _report(error)\n        return FAILED\n", ""),),
+        "tests/system/test_versions.py::test_a_command_whose_files_are_just_replaced_does_not_say_that_nothing_was_found",
+    ),
+    Defect(
         "ctrl-c-while-loading",
         "Ctrl-C while a command loads its modules prints a traceback",
         "livedex_ipc/__main__.py",

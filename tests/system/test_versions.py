@@ -15,7 +15,7 @@ import livedex_daemon
 import livedex_indexing
 import livedex_ipc
 import livedex_service
-from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_until
+from helpers.support import Daemon, Home, Tree, add_root, codes, error_of, found, wait_until
 from livedex_ipc import __version__
 
 PACKAGES = (livedex_daemon, livedex_indexing, livedex_ipc, livedex_service)
@@ -143,6 +143,36 @@ def test_a_command_replaces_an_idle_daemon_of_another_version(
     assert (done.returncode, done.stderr) == (0, "")
     status = json.loads(done.stdout)
     assert (status["version"], status["pid"] == former.pid) == (__version__, False)
+
+
+COMMAND = "livedex_ipc/cli/commands/search_command.py"
+
+
+def remove(file: Path) -> None:
+    file.unlink()
+
+
+def cut(file: Path) -> None:
+    file.write_text("def search(context")
+
+
+@pytest.mark.parametrize(("name", "spoil"), [(COMMAND, remove), (COMMAND, cut), ("livedex_ipc/cli/main.py", remove)])
+def test_a_command_whose_files_are_just_replaced_does_not_say_that_nothing_was_found(
+    home: Home, installed: Installation, name: str, spoil: Callable[[Path], None]
+) -> None:
+    spoil(installed.folder / name)
+    done = home.run("search", "alpha", env=installed.env)
+    assert (done.returncode, done.stdout) == (4, "")
+    (line,) = done.stderr.splitlines()
+    assert Path(name).stem in line and "try again" in line
+    assert error_of(home.run("--json", "search", "alpha", env=installed.env))["code"] == 4
+
+
+def test_a_command_that_fails_does_not_say_that_nothing_was_found(home: Home, installed: Installation) -> None:
+    (installed.folder / COMMAND).write_text("def search(context):\n    return 1 // 0\n")
+    done = home.run("search", "alpha", env=installed.env)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.splitlines()[-1].startswith("ZeroDivisionError")
 
 
 def test_a_restart_on_request(start_daemon: Start, installed: Installation) -> None:
