@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from livedex_indexing.query.derived_types import base_type, deriving
+
 _NAME: Final = r"[A-Za-z_][\w-]*"
 # var.region    module.vpc.id    data.aws_ami.ubuntu.id    aws_instance.web[0].id
 _TERRAFORM: Final = re.compile(
@@ -68,6 +70,10 @@ def declarations(text: str) -> Iterator[Declaration]:
         found = pattern.fullmatch(typed)
         if found is not None:
             yield from of(found)
+    if name := base_type(typed):
+        rows = tuple((row,) for row in (f"extends {name}", f"implements {name}", f"{name} for"))
+        for words in (rows, tuple((word, name) for word in ("class", "struct", "interface"))):
+            yield Declaration(words, (re.compile(rf"^(?:{deriving(name)})", re.MULTILINE),), is_text=True)
 
 
 def _of_terraform(found: re.Match[str]) -> Iterator[Declaration]:

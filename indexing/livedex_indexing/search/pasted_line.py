@@ -23,6 +23,7 @@ from livedex_indexing.query.typed_name import may_be_pasted, typed_text
 from livedex_indexing.query.typed_pattern import text_of_pattern
 from livedex_indexing.rank.name_places import NamePlaces
 from livedex_indexing.rank.postings import phrase
+from livedex_indexing.search.other_suffix import with_other_suffix
 from livedex_indexing.search.other_tools import in_this_syntax
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.search.written_date import with_written_date
@@ -77,8 +78,10 @@ def as_written(reader: Reader, request: SearchRequest, places: Callable[[], Name
     """Return the request for what files have instead of what was typed: a question without what is put around it, a
     line without the ellipsis where it was cut, or the sign of a diff, what a regular expression looks for, a variable
     of the environment alone, a tag or a link without the word, the name in what a program printed, a date in another
-    form, what was typed as for another tool; any other request as it is. ``places``: as in `is_pasted`."""
+    form, what was typed as for another tool, the file with another suffix; any other request as it is. ``places``: as
+    in `is_pasted`."""
     request = in_this_syntax(reader, request, lambda text: is_pasted(reader, text, places))
+    request = with_other_suffix(reader, request, lambda text: is_pasted(reader, text, places))
     request = _without_chat(reader, request, places)
     request = _without_ellipsis(reader, request, places)
     request = _without_sign_of_diff(reader, request, places)
