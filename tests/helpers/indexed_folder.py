@@ -29,7 +29,8 @@ from livedex_indexing.store.database import fetch
 from livedex_indexing.store.index_store import Store
 from livedex_indexing.store.read_pool import ReadPool
 from livedex_indexing.text import decoder
-from livedex_indexing.text.terms import hidden_words, name_words
+from livedex_indexing.text.name_beginnings import outline_words
+from livedex_indexing.text.terms import hidden_words
 from livedex_ipc.methods import check_params, path_bytes, paths_bytes
 from livedex_ipc.wire_results import AnswerWarning
 
@@ -64,7 +65,7 @@ def chunked(data: bytes, language: str | None = None) -> ChunkedContent:
         chunks.append(
             Chunk(len(chunks), piece, context, kind, language, heading, symbol, line, last, at, at + size, {})
         )
-        terms.append(ChunkTerms(hidden_words(piece), " ".join(headings), name_words(symbols)))
+        terms.append(ChunkTerms(hidden_words(piece), " ".join(headings), outline_words(symbols)))
         at, line = at + size, line + feeds
     pipeline = {"code": "code", "markdown_text": "markdown"}.get(kind, "plain")
     values = frontmatter.read(text).values if language == "markdown" else None

@@ -6,6 +6,8 @@ from planted.defect import Defect
 
 MESSAGES = "tests/indexing/search/test_names_in_messages.py::test_what_a_message_or_a_line_is_about_comes_first"
 CHANGED = "tests/indexing/search/test_names_in_messages.py::test_a_pasted_line_with_a_change_finds_the_line"
+SUFFIX = "tests/indexing/search/test_other_suffix.py"
+BEGUN = "tests/indexing/search/test_near_names.py"
 NEAR = "tests/indexing/search/test_near_names.py::test_a_name_that_is_nowhere_finds_the_nearest"
 MEMBER = "tests/indexing/search/test_members_of_types.py::test_the_line_that_declares_a_member_comes_first"
 PATTERN = "tests/indexing/search/test_typed_patterns.py"
@@ -143,6 +145,55 @@ DEFECTS = (
         "livedex_indexing/rank/near_names.py",
         ((" or _shortened(reader, typed)", ""),),
         NEAR,
+    ),
+    Defect(
+        "other-suffix",
+        "`tcp.h` finds texts with `tcp`, though there is a `tcp.c` and nothing else is called so",
+        "livedex_indexing/search/pasted_line.py",
+        (("with_other_suffix(reader, request, lambda text: is_pasted(reader, text, places))", "request"),),
+        f"{SUFFIX}::test_the_file_comes_first",
+    ),
+    Defect(
+        "suffix-in-a-text",
+        "`walk.h` finds `walk.c`, though a text names `walk.h`",
+        "livedex_indexing/search/other_suffix.py",
+        ((" or is_pasted(text)", ""),),
+        f"{SUFFIX}::test_what_is_called_so_or_named_so_is_meant_itself",
+    ),
+    Defect(
+        "derived-types",
+        "`subclasses of Shape` finds the class Shape and texts about it",
+        "livedex_indexing/query/declaration.py",
+        (("if name := base_type(typed)", 'if name := ""'),),
+        "tests/indexing/search/test_derived_types.py::test_the_derived_type_comes_first",
+    ),
+    Defect(
+        "beginnings-of-a-name",
+        "`TPE` and `ThPoEx` find no `ThreadPoolExecutor` that is not the first name of its chunk",
+        "livedex_indexing/text/name_beginnings.py",
+        (('" ".join([name_words(names), *_keys_of_all(names)])', "name_words(names)"),),
+        f"{BEGUN}::test_beginnings_of_the_parts_find_a_name_that_is_not_the_first_of_its_chunk",
+    ),
+    Defect(
+        "initials-inside-a-word",
+        "`IHF` finds a key that has these letters before the name with these initials",
+        "livedex_indexing/search/word_search.py",
+        (("        if is_short or not", "        if not"),),
+        f"{BEGUN}::test_beginnings_of_the_parts_find_a_name_that_is_not_the_first_of_its_chunk",
+    ),
+    Defect(
+        "words-begin-a-name",
+        "`thread pool exec` finds texts with the words and not the `ThreadPoolExecutor`",
+        "livedex_indexing/rank/name_places.py",
+        ((" or self._begun(name)", ""),),
+        f"{BEGUN}::test_words_that_begin_the_parts_find_the_name",
+    ),
+    Defect(
+        "cut-words-of-a-name",
+        "`thr poo exe` finds nothing of a `ThreadPoolExecutor`, which has none of these words",
+        "livedex_indexing/query/begun_names.py",
+        (('names().shortened(" ".join(words))', "()"),),
+        f"{BEGUN}::test_two_words_begin_the_parts_of_a_name_if_one_is_nowhere",
     ),
     Defect(
         "star-in-a-name",

@@ -23,7 +23,7 @@ HEAD_BYTES = decoder.BINARY_HEAD  # the first bytes of a file, which ``choose`` 
 PIPELINES = ("markdown", "code", "plain")
 
 # Increase by one whenever a livedex component changes the way it cuts, names or describes chunks.
-COMPONENTS = {"markdown": 2, "code": 3, "plain": 2}
+COMPONENTS = {"markdown": 2, "code": 4, "plain": 2}
 _LIBRARIES = {
     "markdown": ("chonkie", "chonkie-core", "pyyaml", "charset-normalizer"),
     "code": ("chonkie", "chonkie-core", "charset-normalizer"),

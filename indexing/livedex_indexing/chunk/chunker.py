@@ -22,7 +22,8 @@ from livedex_indexing.chunk.recursive_chunker import piece as piece_at
 from livedex_indexing.chunk.tiling import Tile, tile
 from livedex_indexing.model import Chunk, ChunkedContent, ChunkTerms, Kind
 from livedex_indexing.text import decoder
-from livedex_indexing.text.terms import hidden_words, name_words
+from livedex_indexing.text.name_beginnings import outline_words
+from livedex_indexing.text.terms import hidden_words
 
 if TYPE_CHECKING:
     from livedex_indexing.plugins import Span
@@ -191,7 +192,7 @@ class _Describer:
                 ChunkTerms(
                     ids=hidden_words(text),
                     heads=self._heads(above, inside) if self._headings or self._title else "",
-                    symbols=name_words(names) if names else "",
+                    symbols=outline_words(names) if names else "",
                 )
             )
             line += newlines

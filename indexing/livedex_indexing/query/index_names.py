@@ -11,10 +11,12 @@ from typing import Protocol
 
 class Names(Protocol):
     """Names of the index: the words that begin as the last word of a name and follow its other words, the likeliest
-    first; the names that have all parts of one; and those that one likely means, the likeliest first."""
+    first; the names that have all parts of one; those that one shortens to
+    beginnings of its parts; and those that one likely means: both the likeliest first."""
 
     def continued(self, typed: str) -> Sequence[str]: ...
     def alike(self, name: str) -> Collection[str]: ...
+    def shortened(self, name: str) -> Sequence[str]: ...
     def near(self, name: str) -> Sequence[str]: ...
 
 
@@ -23,6 +25,9 @@ class NoNames:
         return ()
 
     def alike(self, _name: str) -> Collection[str]:
+        return ()
+
+    def shortened(self, _name: str) -> Sequence[str]:
         return ()
 
     def near(self, _name: str) -> Sequence[str]:

@@ -10,10 +10,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from livedex_indexing.model import Query
+from livedex_indexing.query.begun_names import begun_names
 from livedex_indexing.query.index_names import Names, NoNames
 from livedex_indexing.query.inflections import with_forms
 from livedex_indexing.query.one_word import terms_as_one
@@ -56,8 +58,7 @@ def compile_query(
     """Compile a query against the index. Without ``fresh``, misspelt words may mean what they meant recently."""
     typed = query.text.split()
     unfinished = [typed.pop()] if query.unfinished and typed else []
-    times = Counter(typed)
-    words = list(times)
+    words = list(times := Counter(typed))
     index = _Index(reader, counts, names)
     repair = Repair(reader, counts, lambda word: _whole(index, word), fresh=fresh)
     alone = len(words) + len(unfinished) == 1
@@ -65,14 +66,14 @@ def compile_query(
     per_word = [
         _repeatedly(joined.get(word) or _terms_of(index, word, repair, alone=alone), times[word]) for word in words
     ]
-    per_word += [_unfinished(index, word, repair) for word in unfinished]
+    per_word.append(begun_names(dict(zip(words, per_word, strict=True)), names, partial(_whole, index), repair))
+    per_word += [_unfinished(index, word, repair, alone=alone) for word in unfinished]
     phrases = _phrases(index, query.phrases)
     excluded, excluded_phrases = _excluded(query)
     selected = select_terms(per_word, repair.others, has_phrases=bool(phrases))
     scored = (*selected.terms, *(phrase.term for phrase in phrases))
     whole = [(word, term) for word in excluded if (term := _whole(index, word)) is not None]
     unwanted = [term for word, each in whole for term in _prefix_terms(index, word, each, repair)]
-    longest = max(len(phrases), len(unwanted), len(excluded_phrases))
     return CompiledQuery(
         terms=selected.terms,
         spoken=selected.spoken,
@@ -80,7 +81,7 @@ def compile_query(
         excluded=tuple(unwanted[:MAX_WORDS]),
         excluded_phrases=tuple(_phrases(index, excluded_phrases)[:MAX_WORDS]),
         total=sum(term.idf for term in scored if term.rows or term.files) or 1.0,
-        cut=selected.cut or longest > MAX_WORDS,
+        cut=selected.cut or max(len(phrases), len(unwanted), len(excluded_phrases)) > MAX_WORDS,
         respelt=tuple(repair.respelt.items()),
         chunks=counts.all_chunks(reader),
         lengths=counts.lengths(reader),
@@ -194,7 +195,9 @@ def _nearest(index: _Index, word: str, tokens: Sequence[Sequence[Written]], repa
     is_mixed = any(len(token) > 1 for token in tokens)
     if is_mixed and names.alike(word):
         return own
-    near = repair.of_names(word, names.near(word)) if len(tokens) > 1 else []
+    near = [] if word.islower() else repair.of_names(word, names.shortened(word))
+    if not near and len(tokens) > 1:
+        near = repair.of_names(word, names.near(word))
     terms = own if near else repair.of(word, tokens, alone=True)
     if len(tokens) == 1 and word not in repair.respelt:
         near = repair.of_names(word, names.near(word))
@@ -271,11 +274,11 @@ def _option(index: _Index, word: str, repair: Repair) -> list[QueryTerm]:
     return [term]
 
 
-def _unfinished(index: _Index, word: str, repair: Repair) -> list[QueryTerm]:
+def _unfinished(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[QueryTerm]:
     """Return the terms of a word that is still being typed: the word itself and all words that begin with it.
 
     A word that begins with it may have a stem that does not (``renewa``, but ``renew`` of ``renewal``): such words are
-    looked up as they are written.
+    looked up as they are written. What nothing begins with may be the beginnings of a name's parts.
     """
     whole = _whole(index, word)
     if whole is None or whole.unsegmented:
@@ -283,6 +286,7 @@ def _unfinished(index: _Index, word: str, repair: Repair) -> list[QueryTerm]:
     if whole.prefix or not is_prefix(word + "*") or (len(whole.tokens) == 1 and is_letter(whole.tokens[0])):
         return [whole]
     terms = in_index([whole, *_gathered(index, word, whole)]) or _converted(index, word, unfinished=True)
+    terms = terms or (repair.of_names(word, index.names().shortened(word)) if alone else [])
     if not terms:
         *first, last = _surfaces(index, word)
         found = [_whole(index, text) for text in (*first, last + "*")] if first else []

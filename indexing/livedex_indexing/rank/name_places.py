@@ -35,8 +35,6 @@ from livedex_indexing.query.typed_name import (
     typed_words,
 )
 from livedex_indexing.query.typed_word import is_word
-from livedex_indexing.rank.alike_names import find_alike
-from livedex_indexing.rank.continued_names import find_continued
 from livedex_indexing.rank.defined_names import (
     AS_WORDS,
     DEFINED,
@@ -48,11 +46,12 @@ from livedex_indexing.rank.defined_names import (
     Definitions,
 )
 from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
+from livedex_indexing.rank.found_names import Continuations, FoundNames
 from livedex_indexing.rank.heading_places import chunks_with_named, core
 from livedex_indexing.rank.imported_places import ImportedPlaces
 from livedex_indexing.rank.likely_names import having, likely_first, shortest_with
 from livedex_indexing.rank.line_places import LinePlaces
-from livedex_indexing.rank.near_names import find_near
+from livedex_indexing.rank.near_names import is_shortened
 from livedex_indexing.rank.outline_probe import OutlineProbe
 from livedex_indexing.rank.piece_places import ROWS_READ, chunks_with_row, having_parts
 from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
@@ -60,8 +59,6 @@ from livedex_indexing.rank.whole_query import chunks_with_neighbours, has_messag
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.terms import parts_of
-
-Continuations = dict[str, list[str]]  # what `continued` has returned, by the typed name in lower case
 
 _WITH_MORE: Final = 8  # words of a text that may have more than the pasted line, at least
 _TITLE_WORDS: Final = 12  # words of a title that is looked up
@@ -78,6 +75,8 @@ AT_LINE: Final = 2.0  # for the chunk with a typed line: more than all words giv
 OTHER_FORM: Final = 0.9  # … for that of `runTask` where `run_task` was typed
 ALIKE: Final = 0.9  # … for that of a name with the same parts in another order, less with more parts
 IN_ANY_ORDER: Final = 0.6  # … of that where they were typed as words
+BEGUN: Final = 0.8  # … of a name whose parts begin as the typed words do
+BEGUN_WORDS: Final = 3  # words that may be the beginnings of a name's parts: two begin very many
 PIECE: Final = 0.6  # … for the definition of a name that contains it
 FORM: Final = 0.4  # … for the name as typed, where nothing defines it: more than other forms of it can have
 AS_LABEL: Final = 0.5  # … for a name with a colon behind it, where no chunk is known to have both: lines may
@@ -90,9 +89,8 @@ LINE: Final = 1.0  # … if it is a whole line, or a heading of two words in its
 SAME: Final = 1.4  # … a whole line in its case: more than a file's name and path can give another one
 
 
-class NamePlaces:
-    """Rates the chunks for one query, each from 0 to 1. ``texts`` reads them; ``counted`` knows the query's words.
-    ``continuations`` are for these filters: what is found is added. ``files``: the contents that the query names."""
+class NamePlaces(FoundNames):
+    """Rates the chunks for one query, each from 0 to 1. ``files``: the contents that the query names."""
 
     def __init__(
         self,
@@ -103,10 +101,8 @@ class NamePlaces:
         continuations: Continuations,
         files: Collection[int] = (),
     ) -> None:
-        self._reader, self._files = reader, files
-        self._resolved, self._continuations = resolved, continuations
-        self._texts = texts
-        self._counted = counted
+        super().__init__(reader, resolved, texts, counted, continuations)
+        self._files = files
         self._lines = LinePlaces(reader, resolved, texts, counted)
         self._probe = OutlineProbe(reader, counted)
         self._inner = ""  # of the text: what has all of its words in a row in a chunk, where the whole text has not
@@ -151,7 +147,7 @@ class NamePlaces:
             if name is not None:  # with a hyphen, it is rather a compound
                 rated = {chunk_id: value * OTHER_FORM / AS_WORDS for chunk_id, value in rated.items()}
         if not rated and name is not None:
-            rated = self._in_any_order(name) if name.is_words else self._pieces(name)
+            rated = self._in_any_order(name) or self._begun(name) if name.is_words else self._pieces(name)
         if name is None:
             return rated or dict.fromkeys(written, FORM)
         if not rated and not name.is_words and not self._probe.is_anywhere(self._reader.tokens(name.name)):
@@ -259,21 +255,6 @@ class NamePlaces:
 
     def _with_line(self, text: str, best: Sequence[int]) -> list[int]:
         return having(self._texts, self.with_text(text, best)[:_READ_AT_ONCE], typed_line(text))
-
-    def continued(self, typed: str) -> list[str]:
-        """Return the words that begin as the last word of a name, in ASCII, where they follow its other words: first
-        those that are joined to them as it was typed, the most frequent first. Only some chunks are read."""
-        if (key := typed.lower()) not in self._continuations:
-            self._continuations[key] = find_continued(self._reader, self._resolved, self._texts, typed)
-        return self._continuations[key]
-
-    def alike(self, name: str) -> dict[str, float]:
-        """Return the names with all parts of a name that is nowhere: see `find_alike`."""
-        return find_alike(self._reader, self._resolved, self._texts, self._counted, name)
-
-    def near(self, name: str) -> list[str]:
-        """Return the names that one which is nowhere likely means: see `find_near`."""
-        return find_near(self._reader, self._resolved, self._counted, name)
 
     def of_text(
         self, text: str, rows: Mapping[int, MatchFeatures], spoken: Sequence[QueryTerm], first: Sequence[int]
@@ -391,6 +372,13 @@ class NamePlaces:
         if not 0 < self._rarest(self._reader.tokens(name.name)) <= IN_NAMES:
             return {}
         return {i: IN_ANY_ORDER * value for i, value in self._alike(TypedName("_".join(words))).items()}
+
+    def _begun(self, name: TypedName) -> dict[int, float]:
+        """Rate the definitions of names whose parts begin as three and more words do, one after the other."""
+        if len(name.name.split()) < BEGUN_WORDS or len(set(name.name.lower().split()) - STOP_WORDS) < 2:
+            return {}
+        names = [other for other in self.shortened(name.name) if is_shortened(name.name, other)]
+        return {i: BEGUN * value for other in names for i, value in self._definitions.of(TypedName(other)).items()}
 
     def _proposed(self, match: str, most: int = ROWS) -> list[int]:
         return other_chunks(self._reader, match, 0, self._resolved, most)

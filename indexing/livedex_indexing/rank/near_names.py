@@ -1,7 +1,8 @@
 """Finds the name that was likely meant by one that is nowhere: with one part wrong or left out, cut to the beginnings
 of its parts (``audwat``), to their consonants (``ctx_mgr``) or initials (``TPE``), or with ``*`` inside.
 
-Invariant: only names that begin a chunk are found, and none that the typed name leaves no part of.
+Invariant: the index proposes chunks, by the keys of `name_beginnings`, and the live text has the names; others than
+those with beginnings of all parts, of at most four letters each, are found only where they are the first of a chunk.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from typing import Final
 from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.spelling import distance
 from livedex_indexing.query.typed_name import is_starred
-from livedex_indexing.rank.postings import RowCounts, other_chunks, phrase
+from livedex_indexing.rank.defined_names import SYMBOLS
+from livedex_indexing.rank.postings import RowCounts, Texts, other_chunks, phrase
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.text.terms import parts_of_all
+from livedex_indexing.text.name_beginnings import keys_of_beginnings, keys_of_joined, split_name
 
 _PARTS: Final = range(2, 8)
 _ROWS: Final = 100_000  # rows that FTS5 reads
@@ -25,19 +27,78 @@ _FOUND: Final = 2_000  # chunks that define names with most of the parts
 _SHORT: Final = range(3, 25)  # characters of a shortened name
 _MOST: Final = 3  # names
 _MISTAKES: Final = 2
+_PROPOSED: Final = 2_000  # chunks that define names with such beginnings …
+_READ: Final = 48  # … of which these are read
+_HUMPS: Final = re.compile(r"[A-Z][a-z]*|[0-9]+|[a-z]+")
 _NAME: Final = re.compile(r"[^\W\d]\w+", re.ASCII)
+_TYPED: Final = re.compile(r"_*[A-Za-z][\w ]+", re.ASCII)
 _SYMBOLS_OF = "SELECT symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?)) AND symbol IS NOT NULL"
 _ALIKE = "SELECT DISTINCT symbol FROM chunks WHERE symbol LIKE ? LIMIT 5000"
-_ALIKE_CASE = "SELECT DISTINCT symbol FROM chunks WHERE symbol GLOB ? LIMIT 5000"
 
 
-def find_near(reader: Reader, resolved: ResolvedFilters, counted: RowCounts, typed: str) -> list[str]:
+def find_near(reader: Reader, resolved: ResolvedFilters, texts: Texts, counted: RowCounts, typed: str) -> list[str]:
     """Return the names that a typed one likely means, at most three, the likeliest first."""
     if is_starred(typed):
         return _starred(reader, typed)
     if not _NAME.fullmatch(typed):
         return []
-    return _with_most_parts(reader, resolved, counted, typed) or _shortened(reader, typed)
+    near = find_shortened(reader, resolved, texts, counted, typed)
+    return near or _with_most_parts(reader, resolved, counted, typed) or _shortened(reader, typed)
+
+
+def find_shortened(
+    reader: Reader, resolved: ResolvedFilters, texts: Texts, counted: RowCounts, typed: str
+) -> list[str]:
+    """Return the names that a typed one, or some words, shorten to beginnings of all their parts, at most three: those
+    with the fewest letters left out inside a beginning first, then the shortest."""
+    parts = _beginnings(typed) if _TYPED.fullmatch(typed) else []
+    for key in keys_of_joined(parts[0]) if len(parts) == 1 else keys_of_beginnings(parts):
+        whole = [phrase([part]) for part in parts if len(parts) > 1 and len(part) > 2 and counted.of_word(part)]
+        for match in (" AND ".join((phrase([key]), *whole)), phrase([key])) if whole else (phrase([key]),):
+            found = other_chunks(reader, f"symbols : ({match})", 0, resolved, _PROPOSED)
+            names = _with_beginnings(reader, texts, found, parts, typed)
+            if names:
+                return names
+    return []
+
+
+def _with_beginnings(reader: Reader, texts: Texts, found: Sequence[int], parts: Sequence[str], typed: str) -> list[str]:
+    """Return the names in some chunks that a typed one shortens."""
+    if len(found) > _READ:
+        symbols = dict(reader.rows_of(SYMBOLS, found))
+        fitting = [i for i in found if _left_out(parts, typed, (symbols[i] or "").rpartition(".")[2]) is not None]
+        found = list(dict.fromkeys((*fitting, *found)))[:_READ]
+    first = typed.lstrip("_")[:1].lower()
+    rated: dict[str, int | None] = {}
+    for text in texts(found).values() if found else ():
+        for name in dict.fromkeys(_NAME.findall(text)):
+            if name not in rated and name.lstrip("_")[:1].lower() == first:
+                rated[name] = _left_out(parts, typed, name)
+    ordered = sorted((gaps, len(name), name) for name, gaps in rated.items() if gaps is not None)
+    return [name for gaps, _, name in ordered[:_MOST] if gaps == ordered[0][0]]
+
+
+def is_shortened(typed: str, name: str) -> bool:
+    """Whether a typed name shortens another one to the beginnings of all its parts."""
+    return _left_out(_beginnings(typed), typed, name) == 0
+
+
+def _beginnings(typed: str) -> list[str]:
+    """Return the beginnings of parts that were typed: words, the pieces between underscores, or those that begin with a
+    capital each; of a word in lower case, it alone."""
+    pieces = typed.replace("_", " ").split()
+    if len(pieces) == 1 and not typed.islower():
+        pieces = _HUMPS.findall(pieces[0])
+    return [piece.lower() for piece in pieces]
+
+
+def _left_out(typed: Sequence[str], word: str, name: str) -> int | None:
+    """Return how many parts of a name are shortened to less than their beginning; None if another name is typed."""
+    parts = split_name(name)
+    if len(typed) > 1:
+        return _gaps(typed, parts)
+    is_initials = len(parts) > 2 and [part[0] for part in parts] == list(word.strip("_").lower())
+    return 0 if is_initials or _gaps(typed, parts) is not None else None
 
 
 def _starred(reader: Reader, typed: str) -> list[str]:
@@ -88,11 +149,8 @@ def _in_place(parts: Sequence[str], other: Sequence[str]) -> int:
 def _shortened(reader: Reader, typed: str) -> list[str]:
     """Return the names that a typed one shortens, those with the fewest letters left out inside a beginning first."""
     letters = typed.replace("_", "")
-    if len(letters) not in _SHORT:
+    if len(letters) not in _SHORT or letters.isupper():
         return []
-    if letters.isupper() and "_" not in typed:
-        symbols = _last_parts(reader.rows(_ALIKE_CASE, ("*" + "*".join(letters) + "*",)))
-        return _first(((len(name),), name) for name in symbols if "".join(part[0] for part in _parts(name)) == letters)
     symbols = _last_parts(reader.rows(_ALIKE, ("%" + "%".join(letters) + "%",)))
     wanted = split_name(typed)
     found = ((_gaps(wanted, split_name(name)), name) for name in symbols)
@@ -121,16 +179,6 @@ def _shortens(short: str, part: str) -> bool:
     """Whether a word is the first letter of another and some of its other letters, in their order."""
     rest = iter(part)
     return short[0] == part[0] and all(letter in rest for letter in short)
-
-
-def split_name(name: str) -> list[str]:
-    """Return the parts of a name, in lower case."""
-    return [part.lower() for part in _parts(name)]
-
-
-def _parts(name: str) -> list[str]:
-    pieces = [piece for piece in name.split("_") if piece]
-    return parts_of_all(pieces) if not name.isupper() else pieces
 
 
 def _last_parts(rows: Iterable[tuple[str]]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 from livedex_indexing.query.typed_place import TypedPlace
-from livedex_indexing.rank.name_places import Continuations
+from livedex_indexing.rank.found_names import Continuations
 from livedex_indexing.rank.postings import RowCounts, Texts
 from livedex_indexing.rank.similarity import Similarity
 

@@ -35,11 +35,12 @@ from livedex_indexing.query.typed_place import TypedPlace
 from livedex_indexing.query.typed_span import TypedSpan
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import Facets, MatchCounter
-from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM, Continuations, NamePlaces
+from livedex_indexing.rank.found_names import Continuations
+from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM, NamePlaces
+from livedex_indexing.rank.near_names import is_shortened
 from livedex_indexing.rank.passages import remembered
 from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Quoted, build_file_filter
-from livedex_indexing.rank.postings import RowCounts
-from livedex_indexing.rank.postings import first_chunks as first_chunks_of
+from livedex_indexing.rank.postings import RowCounts, first_chunks
 from livedex_indexing.rank.ranking_request import Arrangement, TypedText
 from livedex_indexing.rank.results import RankedResults
 from livedex_indexing.rank.score import FIRST, WEIGHTS, Placed
@@ -172,7 +173,8 @@ class WordSearch:
         least = _VERBATIM if typed_text(text) is not None else 0.0
         may_have = [each.parts for each in firsts if each.parts and each.chunk_id not in self._not_as_typed]
         has_typed = any(parts[part] > least for parts in may_have for part in _AS_TYPED)
-        if not may_be_pasted(text) or (has_typed and not compiled.respelt):
+        is_short = any(is_shortened(*pair) for pair in compiled.respelt)  # its letters are in other words, too
+        if is_short or not may_be_pasted(text) or (has_typed and not compiled.respelt):
             return False
         tokens = self._reader.tokens(text) if text.isalnum() else []
         return len(tokens) != 1 or not self._reader.one(IN_USE, (f'"{tokens[0]}"',))
@@ -224,8 +226,7 @@ class WordSearch:
         if text == self._typed and (self._is_foreign or not compiled.respelt):
             return None
         shown = [hit.snippet[start:end] for hit in hits for start, end in hit.highlights]
-        words = self._reader.words
-        corrections = {typed: as_in_files(meant, shown, words) for typed, meant in compiled.respelt}
+        corrections = {typed: as_in_files(meant, shown, self._reader.words) for typed, meant in compiled.respelt}
         meant = with_words(text, corrections)
         return None if meant == self._typed else DidYouMean(query=meant, applied=True)
 
@@ -324,8 +325,7 @@ class WordSearch:
                 remembered(with_words(query.text, dict(compiled.respelt)).split(), unfinished=query.unfinished),
             ),
         )
-        page: list[Placed] = []
-        more = False
+        page, more = list[Placed](), False
         try:
             for number, hit in enumerate(results.placed(check.matches)):
                 if number < FIRST:
@@ -339,7 +339,7 @@ class WordSearch:
             self._late = True
         self._late |= results.late
         self._not_as_typed = results.not_as_typed
-        first = partial(first_chunks_of, self._reader, results.named, file_filter.resolved)
+        first = partial(first_chunks, self._reader, results.named, file_filter.resolved)
         return _Page(page, more, lambda: results.added.union(first()))
 
     def _serve(self, page: list[Placed], rows: Rows, compiled: CompiledQuery) -> list[Hit]:

@@ -1,0 +1,81 @@
+"""Keys under which the index finds a name by the beginnings of its parts: their first letters (``TPE`` for
+``ThreadPoolExecutor``), and the first two of each (``ThPoEx``).
+
+Invariant: a key begins with a letter that nobody types, so no query for a word finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from livedex_indexing.text.terms import name_words, parts_of_all
+
+MARK: Final = "ǂ"
+_PARTS: Final = range(2, 8)  # of a name with keys
+_LETTERS: Final = 2  # of each part, in the longer key
+_LEAST_INITIALS: Final = 3  # two are those of very many names
+_LONGEST_CUT: Final = 4  # letters of a part that is not the last, typed without a sign between the parts
+_MOST_CUT: Final = 4  # parts typed so
+_MOST_KEYS: Final = 16  # that are looked up
+
+
+def split_name(name: str) -> list[str]:
+    """Return the parts of a name, in lower case: those of each piece in mixed case; a piece in one case is one."""
+    pieces = [piece for piece in name.split("_") if piece]
+    return [part.lower() for part in (parts_of_all(pieces) if not name.isupper() else pieces)]
+
+
+def outline_words(names: Sequence[str]) -> str:
+    """Return the names that a chunk defines, their parts and their keys, as the index has them."""
+    return " ".join([name_words(names), *_keys_of_all(names)])
+
+
+def _keys_of_all(names: Iterable[str]) -> Iterable[str]:
+    return dict.fromkeys(key for name in names for key in keys_of(name.rpartition(".")[2]))
+
+
+def keys_of(name: str) -> list[str]:
+    """Return the keys of a defined name; none for one of a single part or of more than seven, and for one in capitals:
+    constants would have most of the keys."""
+    parts = split_name(name) if name.isascii() and not name.isupper() else []
+    if len(parts) not in _PARTS:
+        return []
+    return [key for key in (_key(parts, 1), _key(parts, _LETTERS)) if key]
+
+
+def keys_of_beginnings(parts: Sequence[str]) -> list[str]:
+    """Return the key of the names whose parts begin with ``parts``; none for two parts of which one is a letter."""
+    if len(parts) not in _PARTS or not all(parts):
+        return []
+    key = _key(parts, _LETTERS if all(len(part) >= _LETTERS for part in parts) else 1)
+    return [key] if key else []
+
+
+def keys_of_joined(word: str) -> list[str]:
+    """Return the keys of the names that a word in lower case may shorten: as their first letters, or as beginnings of
+    two to four letters, of which the last may be longer. Those of beginnings of one length come first."""
+    cut = sorted((parts for parts in _cut(word, _MOST_CUT) if len(parts) > 1), key=_unevenness)
+    initials = _key(word, 1) if len(word) in _PARTS else ""
+    keys = dict.fromkeys([initials, MARK + word, *(_key(parts, _LETTERS) for parts in cut)])
+    return [key for key in keys if key][:_MOST_KEYS]
+
+
+def _unevenness(parts: Sequence[str]) -> int:
+    *first, _ = map(len, parts)
+    return max(first) - min(first)
+
+
+def _key(parts: Sequence[str], letters: int) -> str:
+    if letters == 1 and len(parts) < _LEAST_INITIALS:
+        return ""
+    return MARK + "".join([part[:letters] for part in parts])
+
+
+def _cut(word: str, most: int) -> Iterator[list[str]]:
+    """Yield the ways to cut a word into beginnings."""
+    if len(word) >= _LETTERS:
+        yield [word]
+    for end in range(_LETTERS, min(_LONGEST_CUT, len(word) - _LETTERS) + 1) if most > 1 else ():
+        for rest in _cut(word[end:], most - 1):
+            yield [word[:end], *rest]
