@@ -205,7 +205,7 @@ class App:
             RootMethods(reads, health, worker, reload, config_path),
             IndexMethods(reads, index.store, roots, runs, audits),
             FileMethods(reads, health, roots, worker),
-            FileSearch(reads),
+            FileSearch(reads, health),
             ExchangeMethods(self._exchange),
             KnowledgeMethods(self._knowledge, self._embedding, self._plugins),
             PluginMethods(self._plugins, self._freshness),

@@ -46,6 +46,7 @@ FILES = (
         (
             Field("files", "array", "{path, root, relative_path, status}, best first"),
             Field("total", "integer", "files that match, on all pages"),
+            Field("warnings", "array", "{code, message, remedy}"),
             *STATE,
         ),
         cancel_on_close=True,

@@ -56,6 +56,7 @@ class FoundFileFields(PathFields):
 class FileFindResult(FreshFields, Generic[F]):
     files: list[F]
     total: int
+    warnings: list[AnswerWarning]
 
 
 class RuleFields(TypedDict):

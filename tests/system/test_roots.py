@@ -110,7 +110,7 @@ def test_a_root_that_is_a_link_is_what_it_names_when_it_is_loaded(
         assert found(client, "firstword secondword") == ["b.txt"]
 
 
-def test_gone_is_not_deleted(root: Tree, client: Client) -> None:
+def test_gone_is_not_deleted(root: Tree, client: Client, home: Home) -> None:
     before, away = chunked(client), root.path.parent / "away"
     root.path.rename(away)
     wait_for(client, "missing")
@@ -122,6 +122,10 @@ def test_gone_is_not_deleted(root: Tree, client: Client) -> None:
     for params in ({}, {"path": str(root / "a.txt")}):
         listed = client.call("files/list", params)
         assert (listed["total"], [warning["code"] for warning in listed["warnings"]]) == (0, ["root_missing"])
+    picked = client.call("files/find", {"query": "a.txt"})
+    assert (picked["total"], [warning["code"] for warning in picked["warnings"]]) == (0, ["root_missing"])
+    named = home.run("files", "a.txt")
+    assert (named.returncode, named.stdout) == (1, "") and f"root_missing: {root}" in named.stderr
     with pytest.raises(NotFound, match="missing"):
         client.call("files/retrieve", {"path": str(root / "a.txt")})
     root.mkdir(".")

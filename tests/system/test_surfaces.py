@@ -210,7 +210,7 @@ def results(root: Tree) -> Iterator[tuple[str, dict[str, Any], Any]]:
     yield "index/audit", {}, {"checked": int, "differences": [], "repaired": 0}
     yield "files/list", {}, {"files": [LISTED], "total": int, "warnings": [], "fresh": True}
     found = [{"path": str, "root": str, "relative_path": str, "status": "indexed"}]
-    yield "files/find", {"query": "cpy"}, {"files": found, "total": int, "fresh": True}
+    yield "files/find", {"query": "cpy"}, {"files": found, "total": int, "warnings": [], "fresh": True}
     yield "files/explain", {"path": code}, EXPLAIN
     yield (
         "files/explain",

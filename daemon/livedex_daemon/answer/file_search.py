@@ -10,6 +10,7 @@ import threading
 from livedex_daemon.answer.fresh_reads import FreshReads
 from livedex_daemon.answer.freshness import fresh_fields
 from livedex_daemon.answer.request_timing import Timing
+from livedex_daemon.answer.status_report import Health
 from livedex_daemon.index_file.index_readers import ReadHandle
 from livedex_indexing.search.path_finder import FoundFile, FoundFiles
 from livedex_ipc.file_results import FileFindResult
@@ -20,8 +21,9 @@ from livedex_ipc.server.rpc_server import Call, Handler
 class FileSearch:
     """The method ``files/find``."""
 
-    def __init__(self, reads: FreshReads) -> None:
+    def __init__(self, reads: FreshReads, health: Health) -> None:
         self._reads = reads
+        self._health = health
 
     def table(self) -> dict[str, Handler]:
         return {"files/find": self.find}
@@ -33,6 +35,7 @@ class FileSearch:
         return await timing.within(self._found(timing, params))
 
     async def _found(self, timing: Timing, params: FileFindParams) -> FileFindResult[FoundFile]:
+        before = self._health.root_warnings()
         roots, ends = self._reads.root_paths(), timing.query_ends()
 
         def read(handle: ReadHandle, ended: threading.Event) -> FoundFiles:
@@ -47,4 +50,5 @@ class FileSearch:
                 )
 
         found, state = await self._reads.fresh(lambda: self._reads.reading(read, timing), timing, None)
-        return {"files": found.files, "total": found.total, **fresh_fields(state)}
+        warnings = self._health.warnings(before=before)
+        return {"files": found.files, "total": found.total, "warnings": warnings, **fresh_fields(state)}

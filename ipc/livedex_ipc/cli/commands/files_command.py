@@ -88,7 +88,7 @@ def find(context: Context) -> int:
         shown = visible if context.streams.out_is_terminal else one_line
         context.streams.write("".join(shown(shown_path(file)) + "\n" for file in found["files"]))
     context.streams.flush()
-    context.print_state(found, hints=False)
+    context.print_state(found, warnings=found.get("warnings", ()), hints=False)
     return 0 if found["files"] or given.get("typing") else 1
 
 
