@@ -26,6 +26,8 @@ _SHORTEST: Final = 3  # letters of an abbreviation, which also has at least a th
 _OTHER_CASE: Final = 0.9
 _SUFFIXES: Final = re.compile(rb"(?:\.[a-z]+){2}")  # edit.html.erb, walk.d.ts
 _OF_SUFFIXES: Final = 0.8  # of the part `called`, for a file with two of them that were not typed
+_SIGNS: Final = b"._"  # before a name: .gitignore, _form.html
+_OF_SIGNS: Final = 0.6  # of the part `called`, for a file with such a sign that was not typed: less than a definition
 _MENTIONED: Final = 0.4  # of the part `called`, for a file whose path is among other words
 ELSEWHERE: Final = 0.7  # … for a file of which none of the typed folders is known
 _LESS_ALIKE: Final = 0.2  # … for one with fewer of them above it than another
@@ -198,14 +200,17 @@ def _called_as(place: TypedPlace, folder: bytes, name: bytes) -> float:
     where not all of the typed folders are above it, and little if more of them are above another; 0 for any other
     name."""
     *above, last = _parts(place.path)
-    if not name.lower().startswith(last.lower()):  # the usual case, for a hundred names a search
+    own = name if last[:1] in _SIGNS else name.lstrip(_SIGNS)
+    if not own.lower().startswith(last.lower()):  # the usual case, for a hundred names a search
         return 0.0
-    names = (name, name.rpartition(b".")[0] or name)
+    names = (own, own.rpartition(b".")[0] or own)
     value = 1.0 if last in names else _OTHER_CASE
     if last.lower() not in (names[0].lower(), names[1].lower()):
-        if not (last.islower() and _SUFFIXES.fullmatch(name[len(last) :])):
+        if not (last.islower() and _SUFFIXES.fullmatch(own[len(last) :])):
             return 0.0
         value = _OF_SUFFIXES
+    if len(own) < len(name):
+        value *= _OF_SIGNS
     if not above:
         return value
     same = folders_above(place.path, folder)

@@ -26,6 +26,21 @@ def test_folders_above_a_file(typed: str, folders: int, least: float, most: floa
     assert least <= called_by(place, b"lib/net", b"Make") <= most
 
 
+@pytest.mark.parametrize(
+    ("typed", "name", "least", "most"),
+    [
+        (".gitignore", ".gitignore", 1.0, 1.0),
+        ("gitignore", ".gitignore", 0.5, 0.7),  # less than a definition
+        ("form.html", "_form.html", 0.5, 0.7),
+        ("form", "_form.html", 0.5, 0.7),
+        ("form", "_forms.html", 0.0, 0.0),
+        ("_form", "form.html", 0.0, 0.0),
+    ],
+)
+def test_a_sign_before_a_name_may_be_left_out(typed: str, name: str, least: float, most: float) -> None:
+    assert least <= called_by(TypedPlace(typed, 0, typed), b"", name.encode()) <= most
+
+
 def test_a_page_with_a_line_names_a_file_anywhere() -> None:
     page = "https://example.com/app/blob/main/Make"
     assert called_by(TypedPlace(page, 12, page), b"", b"Make") > 0
