@@ -29,6 +29,7 @@ from planted.of_plugins import DEFECTS as OF_PLUGINS
 from planted.of_questions import DEFECTS as OF_QUESTIONS
 from planted.of_repairs import DEFECTS as OF_REPAIRS
 from planted.of_scopes import DEFECTS as OF_SCOPES
+from planted.of_sentences import DEFECTS as OF_SENTENCES
 from planted.of_service import DEFECTS as OF_SERVICE
 from planted.of_standing import DEFECTS as OF_STANDING
 from planted.of_starts import DEFECTS as OF_STARTS
@@ -43,6 +44,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "Keeping the index and what is precious": OF_KEEPING,
     "Answering": OF_ANSWERS,
     "What a question finds": OF_QUESTIONS,
+    "What a question in a sentence finds": OF_SENTENCES,
     "What a question about code finds": OF_CODE,
     "What a pasted text finds": OF_PASTED,
     "What is found in files that are no code": OF_FORMATS,

@@ -31,6 +31,7 @@ _OF_SIGNS: Final = 0.6  # of the part `called`, for a file with such a sign that
 _MENTIONED: Final = 0.4  # of the part `called`, for a file whose path is among other words
 ELSEWHERE: Final = 0.7  # … for a file of which none of the typed folders is known
 _LESS_ALIKE: Final = 0.2  # … for one with fewer of them above it than another
+IN_SENTENCE: Final = 0.7  # of the part `title`: one word of a sentence in a name may be there by chance
 _INSIDE: Final = 4  # letters of a stem that matches inside the words of a name: `fromarray`
 
 
@@ -56,13 +57,16 @@ _NO_MATCH: Final = NameMatch(0.0, 0.0, ())
 
 
 class NameMatcher:
-    """Matches names with one query. ``scored``: the terms whose weights a `NameMatch` has.
+    """Matches names with one query. ``scored``: the terms whose weights a `NameMatch` has. ``is_sentence``: see there.
 
     Inside, a term is its place among the named ones: to hash a term takes longer than to match most names.
     """
 
-    def __init__(self, reader: Reader, compiled: CompiledQuery, scored: Sequence[QueryTerm]) -> None:
+    def __init__(
+        self, reader: Reader, compiled: CompiledQuery, scored: Sequence[QueryTerm], *, is_sentence: bool = False
+    ) -> None:
         self._reader = reader
+        self._of_title = IN_SENTENCE if is_sentence else 1.0
         self._known = cast("dict[bytes, dict[str, str]]", reader.scratch.setdefault("words_of_names", {}))
         stops = (
             term for term in compiled.spoken if term.is_stop_word and term.idf >= _LEAST_IDF and len(term.tokens[0]) > 2
@@ -110,7 +114,8 @@ class NameMatcher:
         if not weights:
             return _NO_MATCH
         score = sum([self._named[place].idf * weight for place, weight in weights.items()])
-        return NameMatch(score, score * covered / max(1, len(own)), [weights.get(place, 0.0) for place in self._scored])
+        title = self._of_title * score * covered / max(1, len(own))
+        return NameMatch(score, title, [weights.get(place, 0.0) for place in self._scored])
 
     def above(self, folder: bytes) -> Sequence[bool]:
         """Return whether each scored term is among the words of a folder's path; nothing where none is."""

@@ -23,6 +23,8 @@ from livedex_indexing.store.sql import IN_CONTENT
 Texts = Callable[[Collection[int]], Mapping[int, str]]  # the live text of chunks by id; without those that have changed
 
 ROW_BUDGET: Final = 2_000  # rows that the rarest words may have (5,000: 3 % slower, dev halves -.002, -.001, 0)
+MANY_WORDS: Final = 4
+PROSE_BUDGET: Final = 20_000  # questions about Linux, dev, MRR: 2,000 .551, 5,000 .595, 20,000 .630, 40,000 .624
 COMMON_ROWS: Final = 40_000  # rows of the common words with them: FTS5 reads all of these to compute their idf
 PATH_COMMON_ROWS: Final = 10_000
 COMMON_WORDS: Final = 4  # words to query if none is rare
@@ -94,7 +96,7 @@ def collect(reader: Reader, compiled: CompiledQuery, resolved: ResolvedFilters) 
                     _files,
                 )
             )
-        if terms and not _by_words(reader, terms, resolved, found.chunks):
+        if terms and not _by_words(reader, terms, resolved, found.chunks, _row_budget(compiled)):
             _by_neighbours(reader, compiled, resolved, found.chunks)
     except DeadlinePassed:
         return found._replace(late=True)
@@ -231,14 +233,17 @@ def _begin_in(rare: Sequence[QueryTerm], common: Sequence[QueryTerm]) -> bool:
 
 
 def _budget(
-    terms: Sequence[QueryTerm], rows_of: Callable[[QueryTerm], int], common_rows: int
+    terms: Sequence[QueryTerm],
+    rows_of: Callable[[QueryTerm], int],
+    common_rows: int,
+    row_budget: int = ROW_BUDGET,
 ) -> tuple[list[QueryTerm], list[QueryTerm]]:
     """Return the rarest terms whose rows fit the budget, at least one, and the rarest of the others that have no more
     than ``common_rows`` rows together."""
     ordered = sorted(terms, key=lambda term: (rows_of(term), term.match))
     rare = 1
     brought = rows_of(ordered[0])
-    while rare < len(ordered) and brought + rows_of(ordered[rare]) <= ROW_BUDGET:
+    while rare < len(ordered) and brought + rows_of(ordered[rare]) <= row_budget:
         brought += rows_of(ordered[rare])
         rare += 1
     common = rare
@@ -249,13 +254,22 @@ def _budget(
     return ordered[:rare], ordered[rare:common]
 
 
-def _by_words(reader: Reader, terms: Sequence[QueryTerm], resolved: ResolvedFilters, found: dict[int, float]) -> bool:
+def _row_budget(compiled: CompiledQuery) -> int:
+    """Return how many rows the rarest words may have. Of prose, the rarest word is often not in the text that is meant:
+    `guilty`, `forbid`. A list of words without a stop word may be a name, or remembered: all are there."""
+    is_prose = len(compiled.any_of) >= MANY_WORDS and any(term.is_stop_word for term in compiled.spoken)
+    return PROSE_BUDGET if is_prose else ROW_BUDGET
+
+
+def _by_words(
+    reader: Reader, terms: Sequence[QueryTerm], resolved: ResolvedFilters, found: dict[int, float], row_budget: int
+) -> bool:
     """Collect the best rows by BM25 of the rare words. If no word is rare: rows that contain all words, and rows with
     one in a heading or a definition's name, unranked. Return True if no other row can score higher."""
     if sum(term.rows for term in terms) <= LIST_ROWS:
         _add(reader, match_any(terms), resolved, found, LIST_ROWS)
         return True
-    rare, common = _budget(terms, _rows, COMMON_ROWS)
+    rare, common = _budget(terms, _rows, COMMON_ROWS, row_budget)
     if resolved.small:
         found.update(_top_chunks(reader, match_any(terms), resolved))
         return len(found) >= LIST_ROWS

@@ -18,13 +18,14 @@ class Arrangement(NamedTuple):
     """How the matches are ordered. ``no_file_limit``: the query names a single file, so its chunks may fill the page.
     ``similarity``: the vectors, None where words alone count; ``fusion``: add the scores, put the two orders together
     (``rrf``), or count the vectors alone (``none``). ``demote``: rank tests, examples, news of versions and the like
-    after equally good files, unless the query asks for them."""
+    after equally good files, unless the query asks for them. ``is_sentence``: see `is_sentence`."""
 
     group_by_file: bool
     no_file_limit: bool
     demote: bool
     similarity: Similarity | None = None
     fusion: Literal["score", "rrf", "none"] = "score"
+    is_sentence: bool = False
 
 
 class TypedText(NamedTuple):

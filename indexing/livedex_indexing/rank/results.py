@@ -17,6 +17,7 @@ from livedex_indexing.query.query_parser import with_words
 from livedex_indexing.query.query_terms import CompiledQuery, match_any, match_any_path
 from livedex_indexing.rank import postings
 from livedex_indexing.rank.auxiliary import auxiliary_degree, is_news, wants_auxiliary, wants_news
+from livedex_indexing.rank.document_sections import all_sections_count
 from livedex_indexing.rank.features import FeatureTable, MatchFeatures, extract, scored_terms, written
 from livedex_indexing.rank.fusion import by_reciprocal_rank, by_similarity, towards_best, with_ranks
 from livedex_indexing.rank.name_match import SPELT, NameMatch, NameMatcher, as_spelt, called_by, is_spelt
@@ -93,14 +94,12 @@ class RankedResults:
             known = typed.read, typed.counted, typed.continuations
             self._places = NamePlaces(reader, file_filter.resolved, *known, typed.files)
         self._similarity, self._fusion = arrangement.similarity, arrangement.fusion
-        self._reader = reader
-        self._compiled = compiled
-        self._resolved = file_filter.resolved
+        self._reader, self._compiled, self._resolved = reader, compiled, file_filter.resolved
         self._borders = file_filter.borders
-        self._group_by_file = arrangement.group_by_file
-        self._no_file_limit = arrangement.no_file_limit
+        self._group_by_file, self._no_file_limit = arrangement.group_by_file, arrangement.no_file_limit
+        self._is_sentence = arrangement.is_sentence
         self._scored = scored_terms(compiled)
-        self._names = NameMatcher(reader, compiled, self._scored)
+        self._names = NameMatcher(reader, compiled, self._scored, is_sentence=arrangement.is_sentence)
         self._languages: dict[int, int | None] = {}  # of chunks
         self._pasted: list[int] = []  # chunks that may have the text as it was typed
         self._line: dict[int, float] = {}  # those with the typed line
@@ -110,7 +109,7 @@ class RankedResults:
         words = [token for term in compiled.any_of for token in term.tokens]
         self._demote_auxiliary = arrangement.demote and not wants_auxiliary(words)
         self._demote_news = arrangement.demote and not wants_news(words)
-        self._demote_prose = arrangement.demote
+        self._demote_prose = arrangement.demote and not arrangement.is_sentence
         self._prose_later = False  # once it is known that code answers
         self.added: set[int] = set()  # ranked chunks that no word of the query proposed
         self.named: set[int] = set()  # contents that only their path brought: each shows its first chunk
@@ -212,6 +211,7 @@ class RankedResults:
                 cosines = self._add_nearest(similarity, content_of, copies)
             ranked = rank_files(features, content_of, copies, compiled.total, cosines)
         ranked = ranked if found.late else passages_first(self._reader, ranked, features.rows, self._typed)
+        ranked = all_sections_count(ranked) if self._is_sentence else ranked
         self._prose_later = self._demote_prose and code_answers(ranked)
         ranked = prose_later(ranked) if self._prose_later else ranked
         if self._similarity is None:

@@ -28,6 +28,7 @@ from livedex_indexing.query.query_parser import (
     without_terms,
 )
 from livedex_indexing.query.query_terms import CompiledQuery, match_any_path
+from livedex_indexing.query.sentence import is_sentence
 from livedex_indexing.query.spell_repair import as_in_files
 from livedex_indexing.query.spelling import IN_USE
 from livedex_indexing.query.typed_name import may_be_pasted, typed_text
@@ -313,8 +314,7 @@ class WordSearch:
                 request.group == "file",
                 self._is_file(query.places or ()),
                 not narrowed,
-                self._similarity,
-                self._meaning.fusion,
+                *(self._similarity, self._meaning.fusion, is_sentence(self._typed)),
             ),
             TypedText(
                 request.text_as_typed(query),

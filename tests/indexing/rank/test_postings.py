@@ -103,3 +103,14 @@ def test_another_rare_word_than_the_one_begun_is_looked_for_alone(
         alone = [row for row, _ in reader.rows(_SCORED, ('"quokka" NOT "okapi" *',))]
         monkeypatch.setattr(postings, "LIST_ROWS", sum(term.rows for term in rare))
         assert proposed(many, reader, "quokka okapi", typing=True).keys() >= set(alone)
+
+
+def test_the_best_rows_of_prose_may_lack_the_rarest_word(many: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postings, "ROW_BUDGET", 1)
+    monkeypatch.setattr(postings, "LIST_ROWS", 4 * BEST)
+    with many.pool.connection() as reader:
+        best = with_one_of(reader, QUERY, QUERY, 4 * BEST)
+        assert proposed(many, reader, f"the {QUERY}") == pytest.approx(best)
+        rarest = with_one_of(reader, "quokka", QUERY, 4 * BEST)
+        assert rarest.keys() != best.keys()
+        assert proposed(many, reader, QUERY).keys() >= rarest.keys(), "a list of words may be a name"
