@@ -181,7 +181,7 @@ def test_nothing_is_chunked_again_without_need(indexed: Client, tree: Tree, daem
     tree.rename("many", "moved")
     assert all(path.startswith("moved/") for path in found(indexed, "number"))
     shutil.copytree(tree / "moved", tree / "copy")
-    assert indexed.call("search", {"query": "number", "group": "file", "limit": 1})["fresh"]
+    assert indexed.call("search", {"query": "number", "group": "file", "limit": 1, "timeout_ms": 20_000})["fresh"]
     assert wait_ready(indexed)["work"]["files_chunked"] == chunked
     daemon.restart()
     with daemon.client() as again:
