@@ -23,6 +23,8 @@ _MOST_KEYS: Final = 16  # that are looked up
 def split_name(name: str) -> list[str]:
     """Return the parts of a name, in lower case: those of each piece in mixed case; a piece in one case is one."""
     pieces = [piece for piece in name.split("_") if piece]
+    if name.islower() and all(map(str.isalpha, pieces)):
+        return pieces  # what the rule gives, in a third of its time
     return [part.lower() for part in (parts_of_all(pieces) if not name.isupper() else pieces)]
 
 
@@ -32,14 +34,17 @@ def outline_words(names: Sequence[str]) -> str:
 
 
 def _keys_of_all(names: Iterable[str]) -> Iterable[str]:
-    return dict.fromkeys(key for name in names for key in keys_of(name.rpartition(".")[2]))
+    last = dict.fromkeys(name.rpartition(".")[2] for name in names)
+    return dict.fromkeys(key for name in last for key in keys_of(name))
 
 
 def keys_of(name: str) -> list[str]:
-    """Return the keys of a defined name; none for one of a single part or of more than seven, and for one in capitals:
-    constants would have most of the keys."""
-    parts = split_name(name) if name.isascii() and not name.isupper() else []
-    if len(parts) not in _PARTS:
+    """Return the keys of a defined name; none for one of a single part or of more than seven, for one in capitals, and
+    for ``test_`` with more: constants and test functions would have most of the keys."""
+    if not name.isascii() or name.isupper() or (name.isalpha() and name.islower()):
+        return []
+    parts = split_name(name)
+    if len(parts) not in _PARTS or (parts[0] == "test" and name[0] == "t"):
         return []
     return [key for key in (_key(parts, 1), _key(parts, _LETTERS)) if key]
 

@@ -24,6 +24,11 @@ from livedex_indexing.text.name_beginnings import (
         ("QUAY_CRANE_DRIVER", []),
         ("a_b_c_d_e_f_g_h", []),
         ("größe_des_kais", []),
+        ("test_quay_crane", []),
+        ("testQuayCrane", []),
+        ("TestQuayCrane", ["tqc", "tequcr"]),
+        ("test_quay2", []),
+        ("contest_quay2", ["cq2", "coqu2"]),
     ],
 )
 def test_a_name_has_the_keys_of_its_beginnings(name: str, keys: list[str]) -> None:
