@@ -172,7 +172,8 @@ def test_edits_go_on_while_others_take_their_time_to_be_cut(
         wait_until((slow / "begun-slow2.txt").exists, what="the slow files")
         for number in range(3):
             tree.write("edited.txt", f"edit{number}x\n")
-            assert found(client, f"edit{number}x", path=str(tree / "edited.txt")) == ["edited.txt"]
+            only = {"path": str(tree / "edited.txt"), "timeout_ms": 60_000}  # the slow files take for ever
+            assert found(client, f"edit{number}x", **only) == ["edited.txt"]
         assert not client.call("search", {"query": "slowword"})["fresh"], "those that are cut are waited for"
         for number in (1, 2, 3):
             (slow / f"slow{number}.txt").touch()

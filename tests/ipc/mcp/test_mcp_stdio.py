@@ -256,9 +256,11 @@ def test_a_client_of_the_first_version_gets_text_alone(indexed: Daemon) -> None:
 
 @pytest.mark.shares_daemon
 def test_a_long_argument_makes_no_long_message(agent: McpClient) -> None:
-    message = agent.failure("search", query="zither", path="/" + "p" * 100_000)
+    message = agent.failure("search", query="zither", path="/" + "p" * 16_000)
     assert len(message) < 3_000
     assert "livedex roots add" in message
+    message = agent.failure("search", query="zither", path="/" + "p" * 100_000)
+    assert message == "path has 100,001 bytes; a path has at most 16,384 bytes"
 
 
 @pytest.mark.shares_daemon
