@@ -11,8 +11,8 @@ from typing import Protocol
 
 class Names(Protocol):
     """Names of the index: the words that begin as the last word of a name and follow its other words, the likeliest
-    first; the names that have all parts of one; those that one shortens to
-    beginnings of its parts; and those that one likely means: both the likeliest first."""
+    first; the names that have all parts of one; those that one shortens to the
+    beginnings of their parts; and those that one likely means: both the likeliest first."""
 
     def continued(self, typed: str) -> Sequence[str]: ...
     def alike(self, name: str) -> Collection[str]: ...

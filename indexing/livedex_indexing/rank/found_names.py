@@ -12,12 +12,12 @@ from livedex_indexing.rank.near_names import find_near, find_shortened
 from livedex_indexing.rank.postings import RowCounts, Texts
 from livedex_indexing.store.read_pool import Reader
 
-Continuations = dict[str, list[str]]  # what `continued` has returned, by the typed name in lower case
+Known = dict[tuple[str, str], list[str]]  # what `continued` and `shortened` have returned, by method and name
 
 
 class FoundNames:
-    """Finds names for one query. ``texts`` reads chunks; ``counted`` knows the query's words. ``continuations`` are for
-    these filters: what is found is added."""
+    """Finds names for one query. ``texts`` reads chunks; ``counted`` knows the query's words. ``known`` is for these
+    filters: what is found is added, and nothing is looked up twice."""
 
     def __init__(
         self,
@@ -25,17 +25,17 @@ class FoundNames:
         resolved: ResolvedFilters,
         texts: Texts,
         counted: RowCounts,
-        continuations: Continuations,
+        known: Known,
     ) -> None:
         self._reader, self._resolved, self._texts = reader, resolved, texts
-        self._counted, self._continuations = counted, continuations
+        self._counted, self._known = counted, known
 
     def continued(self, typed: str) -> list[str]:
         """Return the words that begin as the last word of a name, in ASCII, where they follow its other words: first
         those that are joined to them as it was typed, the most frequent first. Only some chunks are read."""
-        if (key := typed.lower()) not in self._continuations:
-            self._continuations[key] = find_continued(self._reader, self._resolved, self._texts, typed)
-        return self._continuations[key]
+        if (key := ("continued", typed.lower())) not in self._known:
+            self._known[key] = find_continued(self._reader, self._resolved, self._texts, typed)
+        return self._known[key]
 
     def alike(self, name: str) -> dict[str, float]:
         """Return the names with all parts of a name that is nowhere: see `find_alike`."""
@@ -43,8 +43,10 @@ class FoundNames:
 
     def shortened(self, name: str) -> list[str]:
         """Return the names that one shortens: see `find_shortened`."""
-        return find_shortened(self._reader, self._resolved, self._texts, self._counted, name)
+        if (key := ("shortened", name)) not in self._known:
+            self._known[key] = find_shortened(self._reader, self._resolved, self._texts, self._counted, name)
+        return self._known[key]
 
     def near(self, name: str) -> list[str]:
-        """Return the names that one which is nowhere likely means: see `find_near`."""
-        return find_near(self._reader, self._resolved, self._texts, self._counted, name)
+        """Return the names that one which is nowhere likely means: those it shortens, or see `find_near`."""
+        return self.shortened(name) or find_near(self._reader, self._resolved, self._counted, name)

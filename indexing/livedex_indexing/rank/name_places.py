@@ -46,7 +46,7 @@ from livedex_indexing.rank.defined_names import (
     Definitions,
 )
 from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
-from livedex_indexing.rank.found_names import Continuations, FoundNames
+from livedex_indexing.rank.found_names import FoundNames, Known
 from livedex_indexing.rank.heading_places import chunks_with_named, core
 from livedex_indexing.rank.imported_places import ImportedPlaces
 from livedex_indexing.rank.likely_names import having, likely_first, shortest_with
@@ -98,10 +98,10 @@ class NamePlaces(FoundNames):
         resolved: ResolvedFilters,
         texts: Texts,
         counted: RowCounts,
-        continuations: Continuations,
+        known: Known,
         files: Collection[int] = (),
     ) -> None:
-        super().__init__(reader, resolved, texts, counted, continuations)
+        super().__init__(reader, resolved, texts, counted, known)
         self._files = files
         self._lines = LinePlaces(reader, resolved, texts, counted)
         self._probe = OutlineProbe(reader, counted)

@@ -36,14 +36,14 @@ _SYMBOLS_OF = "SELECT symbol FROM chunks WHERE id IN (SELECT value FROM json_eac
 _ALIKE = "SELECT DISTINCT symbol FROM chunks WHERE symbol LIKE ? LIMIT 5000"
 
 
-def find_near(reader: Reader, resolved: ResolvedFilters, texts: Texts, counted: RowCounts, typed: str) -> list[str]:
-    """Return the names that a typed one likely means, at most three, the likeliest first."""
+def find_near(reader: Reader, resolved: ResolvedFilters, counted: RowCounts, typed: str) -> list[str]:
+    """Return the names that a typed one likely means where `find_shortened` finds none, at most three, the likeliest
+    first."""
     if is_starred(typed):
         return _starred(reader, typed)
     if not _NAME.fullmatch(typed):
         return []
-    near = find_shortened(reader, resolved, texts, counted, typed)
-    return near or _with_most_parts(reader, resolved, counted, typed) or _shortened(reader, typed)
+    return _with_most_parts(reader, resolved, counted, typed) or _shortened(reader, typed)
 
 
 def find_shortened(

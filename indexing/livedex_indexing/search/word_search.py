@@ -36,7 +36,7 @@ from livedex_indexing.query.typed_place import TypedPlace
 from livedex_indexing.query.typed_span import TypedSpan
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import Facets, MatchCounter
-from livedex_indexing.rank.found_names import Continuations
+from livedex_indexing.rank.found_names import Known
 from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM, NamePlaces
 from livedex_indexing.rank.near_names import is_shortened
 from livedex_indexing.rank.passages import remembered
@@ -105,7 +105,7 @@ class WordSearch:
         self._text = run.request.text_as_typed(self._query)
         self._place: TypedPlace | None = None  # that the query names, once it is known
         self._plain: PlainReading | None = None  # set where the query was read so
-        self._continuations: Continuations = {}  # in all files that pass the filters, whatever words are excluded
+        self._known: Known = {}  # in all files that pass the filters, whatever words are excluded
         self._late = False
         self._is_foreign = False  # a backend ranked
         self._lost: str | None = None  # why a backend could not
@@ -218,7 +218,7 @@ class WordSearch:
     def _read_as(self, plain: PlainReading, *, with_terms: bool = True) -> None:
         self._plain = plain
         terms = self._query.terms if with_terms else ()
-        self._continuations = {}  # it may have other filters
+        self._known = {}  # it may have other filters
         self._query = replace(self._query, text=plain.words, unfinished=False, excluded=(), phrases=(), terms=terms)
 
     def _meant(self, compiled: CompiledQuery, hits: Sequence[Hit]) -> DidYouMean | None:
@@ -255,7 +255,7 @@ class WordSearch:
         filters = build_filters(self._reader, replace(self._query, excluded=()), self._run.roots, None)
         resolved = resolve_filters(self._reader, filters, self._counts.generation, 0)
         texts, counts = partial(self._texts_of, resolved=resolved), RowCounts.of(self._reader, self._counts)
-        return NamePlaces(self._reader, resolved, texts, counts, self._continuations)
+        return NamePlaces(self._reader, resolved, texts, counts, self._known)
 
     def _phrase_check(self, compiled: CompiledQuery, file_filter: FileFilter) -> PhraseCheck:
         excluded = [text[1:-1] for text in self._query.excluded if is_phrase(text)]
@@ -321,7 +321,7 @@ class WordSearch:
                 self._place,
                 lambda ids: self._texts_of(ids, file_filter.resolved),
                 RowCounts.of(self._reader, self._counts),
-                {} if compiled.excluded or query.excluded or compiled.phrases else self._continuations,
+                {} if compiled.excluded or query.excluded or compiled.phrases else self._known,
                 remembered(with_words(query.text, dict(compiled.respelt)).split(), unfinished=query.unfinished),
             ),
         )
