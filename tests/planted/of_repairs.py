@@ -279,8 +279,15 @@ DEFECTS: tuple[Defect, ...] = (
         "no-descriptor-no-word",
         "a client for which the daemon has no descriptor gets no answer",
         "livedex_ipc/server/listener.py",
-        (("            self._refuse_waiting()\n", "            pass\n"),),
-        "tests/ipc/server/test_server_hostile.py::test_a_server_without_descriptors_backs_off_and_recovers",
+        (("            self._refuse_first()\n", "            pass\n"),),
+        "tests/ipc/server/test_listener.py::test_a_server_without_descriptors_backs_off_and_recovers",
+    ),
+    Defect(
+        "no-pause-for-the-late",
+        "a client that comes after others were refused is refused at once",
+        "livedex_ipc/server/listener.py",
+        (("self._pause = self._loop.call_later(PAUSE_S, self._after_pause)", "self._after_pause()"),),
+        "tests/ipc/server/test_listener.py::test_a_server_without_descriptors_backs_off_and_recovers",
     ),
     Defect(
         "unseen-grammar-missing",

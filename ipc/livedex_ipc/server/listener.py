@@ -1,7 +1,7 @@
 """Accepts clients from the listening socket, and pauses when no file descriptors are left.
 
 Invariant: every accepted client becomes a connection or is closed; running out of descriptors costs no CPU, and who
-waits for one is refused with the reason.
+waited a whole pause for one in vain is refused with the reason.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from livedex_ipc.server.message_json import failure
 log = logging.getLogger(__name__)
 
 SLICE = 64  # clients accepted at once, before connected ones are served
-REST_S = 1.0  # pause before the next attempt, when descriptors or memory ran out
+PAUSE_S = 0.25  # before the next attempt, when descriptors or memory ran out
 DRAINED = 64 * 1024  # bytes of a refused client that are read: it would get a reset instead of the reason
 NO_DESCRIPTOR = "the daemon has no free file descriptor for one more client: close some, and ask again"
 
@@ -38,9 +38,9 @@ class Listener:
         self._factory = factory
         self._loop = asyncio.get_running_loop()
         self._arriving: set[asyncio.Task[object]] = set()
-        self._rest: asyncio.TimerHandle | None = None
+        self._pause: asyncio.TimerHandle | None = None
         self._starved = False
-        self._reserve: int | None = None  # a descriptor for the refusal of those who wait for one
+        self._reserve: int | None = None  # a descriptor for the refusal of who waits for one
 
     def start(self) -> None:
         """Begin to accept clients."""
@@ -50,8 +50,8 @@ class Listener:
 
     async def close(self) -> None:
         """Stop accepting. Returns when every accepted client has become a connection."""
-        if self._rest is not None:
-            self._rest.cancel()
+        if self._pause is not None:
+            self._pause.cancel()
         self._loop.remove_reader(self._sock)
         self._sock.close()
         self._free_reserve()
@@ -59,47 +59,51 @@ class Listener:
             await asyncio.wait(self._arriving)
 
     def _resume(self) -> None:
-        self._rest = None
+        self._pause = None
         self._loop.add_reader(self._sock, self._accept)
 
     def _accept(self) -> None:
+        error = self._accept_waiting()
+        if error is None:
+            return
+        if not self._starved:  # log it once, not after every pause
+            log.error("accept_failed", extra={"errno": error.errno, "reason": error.strerror})
+        self._starved = True
+        # The client stays in the queue, so the socket stays readable: without a pause this would spin.
+        self._loop.remove_reader(self._sock)
+        self._pause = self._loop.call_later(PAUSE_S, self._after_pause)
+
+    def _accept_waiting(self) -> OSError | None:
+        """Accept the clients in the queue, at most SLICE; the error that kept out the first of the rest, if any."""
         for _ in range(SLICE):
             try:
                 client, _address = self._sock.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-                return
-            except OSError as error:  # of any kind: the socket stays readable, so that trying on at once would spin
-                self._starve(error)
-                return
+                return None
+            except OSError as error:
+                return error
             self._starved = False
             task: asyncio.Task[object] = self._loop.create_task(
                 self._loop.connect_accepted_socket(self._factory, client)
             )
             self._arriving.add(task)
             task.add_done_callback(self._arriving.discard)
+        return None
 
-    def _starve(self, error: OSError) -> None:
-        if not self._starved:  # log it once, not every second
-            log.error("accept_failed", extra={"errno": error.errno, "reason": error.strerror})
-        elif error.errno in (errno.EMFILE, errno.ENFILE):
-            self._refuse_waiting()
-        self._starved = True
-        # The client stays in the queue, so the socket stays readable: without a pause this would spin.
-        self._loop.remove_reader(self._sock)
-        self._rest = self._loop.call_later(REST_S, self._resume)
+    def _after_pause(self) -> None:
+        error = self._accept_waiting()
+        if error is not None and error.errno in (errno.EMFILE, errno.ENFILE):
+            self._refuse_first()
+        self._resume()
 
-    def _refuse_waiting(self) -> None:
-        """Tell the clients that have waited through a pause why they cannot be served."""
-        refusal = encode(failure(None, Unavailable(NO_DESCRIPTOR).to_wire()), None)
+    def _refuse_first(self) -> None:
+        """Tell the first client in the queue why it cannot be served. When the others came is not known."""
         self._free_reserve()
-        for _ in range(SLICE):
-            try:
-                client, _address = self._sock.accept()
-            except OSError:
-                break
-            with client, suppress(OSError):
+        with suppress(OSError):
+            client, _address = self._sock.accept()
+            with client:
                 client.setblocking(False)
-                client.send(refusal)
+                client.send(encode(failure(None, Unavailable(NO_DESCRIPTOR).to_wire()), None))
                 client.recv(DRAINED)
         self._keep_reserve()
 

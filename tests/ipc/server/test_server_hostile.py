@@ -326,62 +326,6 @@ def test_a_daemon_of_another_uid_is_sent_nothing() -> None:
         assert raw.ended()
 
 
-STARVED = """
-import asyncio, os, resource, socket, sys
-from livedex_ipc.server.rpc_server import Server, bind
-
-class Counting(socket.socket):
-    failed = 0
-
-    def accept(self):
-        try:
-            return super().accept()
-        except BlockingIOError:
-            raise
-        except OSError:
-            Counting.failed += 1
-            raise
-
-async def ping(call, params):
-    return {}
-
-async def main():
-    server = Server({"server/ping": ping})
-    await server.start(Counting(fileno=bind(sys.argv[1]).detach()))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + 4, 100))
-    print("ready", flush=True)
-    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
-    await server.close(0)
-    print(Counting.failed)
-
-asyncio.run(main())
-"""
-
-
-def test_a_server_without_descriptors_backs_off_and_recovers(server: Serving) -> None:
-    path = server.path.with_name("starved.sock")
-    command = [sys.executable, "-c", STARVED, str(path)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True) as process:
-        assert process.stdout is not None and process.stdin is not None
-        assert process.stdout.readline() == "ready\n"
-        with ExitStack() as stack:
-            clients = [stack.enter_context(Raw(path)) for _ in range(10)]
-            for raw in clients:
-                raw.line(request("server/ping"))
-            assert clients[0].read()["result"] == {}
-            for _ in range(1000):  # each is a turn of the loop in which it could try again
-                assert clients[0].ask("server/ping")["result"] == {}
-            refusal = clients[9].read()  # after a pause, in which one could have become free
-            assert code_of(refusal) == 4 and "no free file descriptor" in refusal["error"]["message"]
-            assert clients[9].ended()
-            for raw in clients[:8]:
-                raw.close()
-            assert stack.enter_context(Raw(path)).ask("server/ping")["result"] == {}
-        process.stdin.close()
-        assert 0 < int(process.stdout.readline()) < 100
-
-
 def test_unfinished_requests_of_many_clients_share_a_budget() -> None:
     with serving(Limits(unfinished_bytes=1 << 20)) as server, server.connect() as bystander, ExitStack() as others:
         part = b'{"jsonrpc":"2.0","id":1,"method":"test/echo","params":{"text":"' + b"a" * (300 << 10)

@@ -1,0 +1,71 @@
+"""A server that has no file descriptor for one more client."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import ExitStack
+
+from helpers.support import Home
+from helpers.threaded_server import Raw, code_of, request
+
+STARVED = """
+import asyncio, os, resource, socket, sys, time
+from livedex_ipc.server.rpc_server import Server, bind
+
+class Counting(socket.socket):
+    failed = []
+
+    def accept(self):
+        try:
+            return super().accept()
+        except BlockingIOError:
+            raise
+        except OSError:
+            Counting.failed.append(time.monotonic())
+            raise
+
+async def ping(call, params):
+    return {}
+
+async def main():
+    server = Server({"server/ping": ping})
+    await server.start(Counting(fileno=bind(sys.argv[1]).detach()))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + 4, 100))
+    print("ready", flush=True)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    await server.close(0)
+    later = zip(Counting.failed, Counting.failed[1:])
+    print(len(Counting.failed), sum(b - a > 0.2 for a, b in later))
+
+asyncio.run(main())
+"""
+
+
+def test_a_server_without_descriptors_backs_off_and_recovers(home: Home) -> None:
+    path = home.path / "starved.sock"
+    command = [sys.executable, "-c", STARVED, str(path)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None and process.stdin is not None
+        assert process.stdout.readline() == "ready\n"
+        with ExitStack() as stack:
+            clients = [stack.enter_context(Raw(path)) for _ in range(10)]
+            for raw in clients:
+                raw.line(request("server/ping"))
+            assert clients[0].read()["result"] == {}
+            for _ in range(1000):  # each is a turn of the loop in which it could try again
+                assert clients[0].ask("server/ping")["result"] == {}
+            late = stack.enter_context(Raw(path))
+            late.line(request("server/ping"))
+            answers = [raw.read() for raw in [*clients[1:], late]]
+            refused = [answer["error"]["message"] for answer in answers if code_of(answer) == 4]
+            assert len(refused) > 2 and all("no free file descriptor" in message for message in refused)
+            assert late.ended()
+            for raw in clients[:8]:
+                raw.close()
+            assert stack.enter_context(Raw(path)).ask("server/ping")["result"] == {}
+        process.stdin.close()
+        failed, pauses = map(int, process.stdout.readline().split())
+        assert failed < 100
+        assert pauses >= len(refused)  # each had a pause, in which a descriptor could have become free
