@@ -29,7 +29,7 @@ def mixed(corpus: Path, count: int) -> list[str]:
     """``count`` queries, a fifth of each kind: common words, sentences of five words, names, pairs of words, typos."""
     chosen = random.Random(SEED)
     texts = [data[:HEAD_BYTES].decode("utf-8", "replace") for _path, data in sorted(text_files(corpus))[::EVERY]]
-    held = Counter(word for text in texts for word in set(ANY_WORD.findall(text.lower())))
+    held = Counter(word for text in texts for word in dict.fromkeys(ANY_WORD.findall(text.lower())))
     common = [word for word, _ in held.most_common(COMMONEST)]
     words = sorted({word for text in texts for word in WORD.findall(text)})
     names = sorted({name for text in texts for name in NAME.findall(text)}) or words

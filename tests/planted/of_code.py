@@ -63,7 +63,7 @@ DEFECTS = (
         "livedex_indexing/search/pasted_line.py",
         (
             (
-                "not reader.tokens(text) or is_pasted(reader, request.query.strip(), places)",
+                "not reader.tokens(text) or is_pasted(request.query.strip())",
                 "not reader.tokens(text)",
             ),
         ),
@@ -136,21 +136,21 @@ DEFECTS = (
         "name-with-a-wrong-part",
         "`read_file_limit` finds nothing of `read_load_limit`, since no name has all of its parts",
         "livedex_indexing/rank/near_names.py",
-        (("_with_most_parts(reader, resolved, counted, typed) or ", ""),),
+        (("_with_most_parts(view, typed) or ", ""),),
         NEAR,
     ),
     Defect(
         "shortened-name",
         "`ctx_mgr` and `ctxmana` find nothing, though there is a `context_manager`",
         "livedex_indexing/rank/near_names.py",
-        ((" or _shortened(reader, typed)", ""),),
+        ((" or _shortened(view.reader, typed)", ""),),
         NEAR,
     ),
     Defect(
         "other-suffix",
         "`tcp.h` finds texts with `tcp`, though there is a `tcp.c` and nothing else is called so",
         "livedex_indexing/search/pasted_line.py",
-        (("with_other_suffix(reader, request, lambda text: is_pasted(reader, text, places))", "request"),),
+        (("with_other_suffix(reader, request, is_pasted)", "request"),),
         f"{SUFFIX}::test_the_file_comes_first",
     ),
     Defect(

@@ -81,7 +81,7 @@ DEFECTS = (
         "links-to-as-words",
         "`links to Some Note` finds the note itself",
         "livedex_indexing/search/pasted_line.py",
-        (("    request = _as_link(reader, request, places)\n", ""),),
+        (("    request = _as_link(reader, request, is_pasted)\n", ""),),
         "tests/indexing/search/test_links_to_a_note.py::test_the_notes_with_the_link_are_found",
     ),
     Defect(

@@ -239,7 +239,7 @@ DEFECTS = (
         "ellipsis-kept",
         "a line that a program cut short is looked for with its ellipsis",
         "livedex_indexing/search/pasted_line.py",
-        (("request = _without_ellipsis(reader, request, places)", "pass"),),
+        (("request = _without_ellipsis(reader, request, is_pasted)", "pass"),),
         "tests/indexing/search/test_pasted_pieces.py::test_a_line_that_was_cut_short_is_found",
     ),
     Defect(

@@ -160,7 +160,7 @@ DEFECTS = (
         "sign-of-a-diff",
         "a line that was copied from a diff excludes its first word",
         "livedex_indexing/search/pasted_line.py",
-        (("request = _without_sign_of_diff(reader, request, places)", "pass"),),
+        (("request = _without_sign_of_diff(reader, request, is_pasted)", "pass"),),
         "tests/indexing/search/test_pasted_pieces.py::test_a_line_of_a_diff_is_found_without_its_sign",
     ),
     Defect(
@@ -174,7 +174,7 @@ DEFECTS = (
         "cost-of-common-words",
         "the message of a log line is not looked up if one of its words is common",
         "livedex_indexing/rank/piece_places.py",
-        (("len(row) * min(map(counted.of_word, row))", "sum(map(counted.of_word, row))"),),
+        (("len(row) * view.rarest(row)", "sum(map(view.counted.of_word, row))"),),
         "tests/indexing/rank/test_piece_places.py::test_a_common_word_among_rarer_ones_costs_nothing",
     ),
     Defect(
@@ -361,7 +361,7 @@ DEFECTS = (
         "chat-as-words",
         "`can you show me the note about …` is searched for with these words",
         "livedex_indexing/search/pasted_line.py",
-        (("    request = _without_chat(reader, request, places)\n", ""),),
+        (("    request = _without_chat(reader, request, is_pasted)\n", ""),),
         "tests/indexing/search/test_questions_to_somebody.py::test_it_is_found_by_its_words",
     ),
 )

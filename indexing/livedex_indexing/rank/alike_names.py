@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.rank.defined_names import SYMBOLS
-from livedex_indexing.rank.postings import RowCounts, Texts, other_chunks, phrase
+from livedex_indexing.rank.index_view import IndexView
+from livedex_indexing.rank.postings import phrase
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.terms import parts_of
 
@@ -26,22 +26,20 @@ _NAME: Final = re.compile(r"[^\W\d]\w+", re.ASCII)
 _TYPED: Final = re.compile(r"[\w.-]+", re.ASCII)
 
 
-def find_alike(
-    reader: Reader, resolved: ResolvedFilters, texts: Texts, counted: RowCounts, typed: str
-) -> dict[str, float]:
+def find_alike(view: IndexView, typed: str) -> dict[str, float]:
     """Return the names nearest to a typed one, at most three with equally many more parts, each with the share of its
     parts that was typed. None for a name of one part, of more than seven, with
     signs of code, and where all parts are very common."""
     parts = _parts(typed) if _TYPED.fullmatch(typed) else []
     if len(parts) not in _PARTS:
         return {}
-    if len(parts) * min(map(counted.of_word, parts)) > _ROWS:
+    if len(parts) * view.rarest(parts) > _ROWS:
         return {}
     match = " AND ".join(phrase([part]) for part in dict.fromkeys(parts))
     wanted, longest = Counter(parts), max(parts, key=len)
-    found = _likely_first(reader, other_chunks(reader, f"symbols : ({match})", 0, resolved, _PROPOSED), parts)[:_READ]
+    found = _likely_first(view.reader, view.proposed(f"symbols : ({match})", _PROPOSED), parts)[:_READ]
     alike: dict[str, int] = {}
-    for text in texts(found).values() if found else ():
+    for text in view.texts(found).values() if found else ():
         for name in dict.fromkeys(_NAME.findall(text)):
             if name in alike or longest not in name.lower():
                 continue

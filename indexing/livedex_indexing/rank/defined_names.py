@@ -9,24 +9,16 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
+from livedex_indexing.query.filters import OF_CONTENT
 from livedex_indexing.query.hyphenated_name import hyphenated_name
 from livedex_indexing.query.member_line import has_member, is_type
 from livedex_indexing.query.message_names import names_in_message
 from livedex_indexing.query.names_among_words import members_among, members_as_words, names_among
 from livedex_indexing.query.typed_name import TypedName, is_of_types, names_used_with
+from livedex_indexing.rank.index_view import IndexView
 from livedex_indexing.rank.likely_names import defining, first_defining, having, likely_first, within
 from livedex_indexing.rank.outline_probe import OutlineProbe
-from livedex_indexing.rank.postings import (
-    CONTENT_OF,
-    RowCounts,
-    Texts,
-    chunks_in_spans,
-    first_of_each,
-    other_chunks,
-    phrase,
-)
-from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.rank.postings import CONTENT_OF, chunks_in_spans, first_of_each, phrase
 
 ROWS: Final = 2_000  # chunks that the index may propose
 READ: Final = 8  # chunks of these that are read …
@@ -55,20 +47,12 @@ _OF_FOLDER: Final = frozenset({b"__init__", b"index", b"lib", b"mod"})  # files 
 
 
 class Definitions:
-    """Rates the chunks that define the names of one query. ``texts`` reads them; ``counted`` knows the query's words,
-    and ``probe`` what was asked of them before. ``files``: the contents that the query names."""
+    """Rates the chunks that define the names of one query. ``probe`` knows what was looked for in them before.
+    ``files``: the contents that the query names."""
 
-    def __init__(
-        self,
-        reader: Reader,
-        resolved: ResolvedFilters,
-        texts: Texts,
-        counted: RowCounts,
-        probe: OutlineProbe,
-        files: Collection[int],
-    ) -> None:
-        self._reader, self._resolved, self._texts = reader, resolved, texts
-        self._counted, self._probe, self._files = counted, probe, files
+    def __init__(self, view: IndexView, probe: OutlineProbe, files: Collection[int]) -> None:
+        self._view, self._probe, self._files = view, probe, files
+        self._reader, self._texts = view.reader, view.texts
 
     def of(self, name: TypedName) -> dict[int, float]:
         """Rate the chunks that define a name, each from 0 to 1."""
@@ -88,7 +72,7 @@ class Definitions:
                 rated = (self._of_module(name, own) if is_type else {}) or self._of_member(name, own, owner)
             if rated:
                 return rated
-            proposed = other_chunks(self._reader, f"symbols : {match}", 0, self._resolved, ROWS)
+            proposed = self._view.proposed(f"symbols : {match}", ROWS)
             inside = self._in_package(within(self._reader, proposed, self._files), name.package)
             found, is_sure = self._named(name, own, inside)
             if not found:
@@ -109,7 +93,7 @@ class Definitions:
         if not own or not owner or not self._probe.is_in_a_name(owner):
             return {}
         match = f"(symbols : {phrase(owner)}) AND (body : {phrase(own)})"
-        proposed = within(self._reader, other_chunks(self._reader, match, 0, self._resolved, ROWS), self._files)
+        proposed = within(self._reader, self._view.proposed(match, ROWS), self._files)
         inside = self._in_package(proposed, name.package)
         symbols = {i: (symbol or "").split(".") for i, symbol in self._reader.rows_of(SYMBOLS, inside)}
         likely = sorted(symbols, key=lambda i: (name.owner != symbols[i][-1], name.owner not in symbols[i], i))
@@ -128,7 +112,7 @@ class Definitions:
         own = self._reader.tokens(name.name)
         if not own or not self._probe.may_be_named(own):
             return rated
-        proposed = other_chunks(self._reader, f"symbols : {phrase(own)}", 0, self._resolved, ROWS)
+        proposed = self._view.proposed(f"symbols : {phrase(own)}", ROWS)
         named = self.named(name._replace(any_case=True), own, within(self._reader, proposed, self._files))
         return self.firsts_most(dict.fromkeys(named, IN_ANY_CASE), name) if named else rated
 
@@ -138,7 +122,7 @@ class Definitions:
         with."""
         names = [used, *names_used_with(text)]
         if used.is_plain or is_of_types(text):
-            names.sort(key=lambda name: min(map(self._counted.of_word, self._reader.tokens(name.name)), default=0))
+            names.sort(key=lambda name: self._view.rarest(self._reader.tokens(name.name)))
         return next((rated for name in names if (rated := self.of(name))), {})
 
     def in_message(self, text: str) -> dict[int, float]:
@@ -173,13 +157,13 @@ class Definitions:
         words: as ``queue put`` and ``put queue`` for ``Queue.put``, or for ``put`` in ``queue.py``."""
         for name in members_as_words(text, turned=True):
             own, owner = self._reader.tokens(name.name), self._reader.tokens(name.owner)
-            rarest = min(map(self._counted.of_word, (*own, *owner)), default=0)
+            rarest = self._view.rarest((*own, *owner))
             if not own or not owner or not 0 < rarest <= _IN_MEMBERS or not self._probe.is_in_a_name(own):
                 continue
             found: Collection[int] = ()
             if self._probe.is_in_a_name(owner):
                 match = f"symbols : ({phrase(owner)} AND {phrase(own)})"
-                found = other_chunks(self._reader, match, 0, self._resolved, ROWS)
+                found = self._view.proposed(match, ROWS)
                 found = self.named(name, own, self._inside(found, name.package) if name.package else found)
             rated = self.firsts_most(dict.fromkeys(found, DEFINED)) or self._of_module(name, own)
             if rated:
@@ -191,7 +175,7 @@ class Definitions:
         return self.named(name, own, self._with_symbol(own, spans))
 
     def _with_symbol(self, own: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[int]:
-        return chunks_in_spans(self._reader, f"symbols : {phrase(own)}", spans[:_SPANS], self._resolved)
+        return chunks_in_spans(self._reader, f"symbols : {phrase(own)}", spans[:_SPANS], self._view.resolved)
 
     def named(self, name: TypedName, own: Sequence[str], found: Sequence[int]) -> list[int]:
         """Return those of the chunks found that surely define a name."""
@@ -247,7 +231,7 @@ class Definitions:
     def _elsewhere(self, owner: Sequence[str]) -> float:
         """Return the value of a definition that has not the typed owner: less where that is defined, too, and not a
         variable."""
-        if self._counted.known(phrase(owner)) == 0:
+        if self._view.counted.known(phrase(owner)) == 0:
             return OF_VARIABLE
         return OTHER_OWNER if self._probe.is_in_a_name(owner) else OF_VARIABLE
 

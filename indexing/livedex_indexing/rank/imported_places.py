@@ -11,13 +11,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from livedex_indexing.query.declaring_line import declares
-from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
+from livedex_indexing.query.filters import OF_CONTENT
 from livedex_indexing.query.typed_import import TypedImport, is_script, stem_of, typed_imports
 from livedex_indexing.query.typed_name import TypedName, typed_line
 from livedex_indexing.rank.defined_names import Definitions
+from livedex_indexing.rank.index_view import IndexView
 from livedex_indexing.rank.likely_names import having
-from livedex_indexing.rank.postings import Texts, chunks_in_spans, first_chunks, first_of_each, other_chunks, phrase
-from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.rank.postings import chunks_in_spans, first_chunks, first_of_each, phrase
 
 _PATHS: Final = """SELECT t.id, t.first_chunk, t.first_chunk + t.chunks - 1, d.folder, d.name, t.pipeline = 'code'
                    FROM paths p CROSS JOIN files d ON d.id = p.rowid CROSS JOIN contents t ON t.id = d.content_id
@@ -48,9 +48,9 @@ class _File(NamedTuple):
 class ImportedPlaces:
     """Looks up what one line imports. ``with_line`` returns the chunks that have the line."""
 
-    def __init__(self, reader: Reader, resolved: ResolvedFilters, texts: Texts, definitions: Definitions) -> None:
-        self._reader, self._resolved = reader, resolved
-        self._texts, self._definitions = texts, definitions
+    def __init__(self, view: IndexView, definitions: Definitions) -> None:
+        self._view, self._definitions = view, definitions
+        self._reader, self._resolved, self._texts = view.reader, view.resolved, view.texts
 
     def of(self, text: str, with_line: Callable[[], Collection[int]]) -> list[int]:
         """Return the chunks that a text leads to, none where it is no import, or imports nothing that is indexed."""
@@ -80,7 +80,7 @@ class ImportedPlaces:
     def _is_line(self, text: str) -> bool:
         """Whether several files have an import of a plain word as a line: else these are words."""
         match = f"body : {phrase(self._reader.tokens(text))}"
-        found = other_chunks(self._reader, match, 0, self._resolved, _READ)
+        found = self._view.proposed(match, _READ)
         lines = having(self._texts, found, typed_line(text))
         return len(lines) >= _LINES
 
@@ -124,7 +124,7 @@ class ImportedPlaces:
         return first_of_each(self._reader, found)[:_FILES]  # later chunks of a file are inside the definition
 
     def _below(self, one: TypedImport, name: TypedName, own: Sequence[str]) -> list[int]:
-        proposed = other_chunks(self._reader, f"symbols : {phrase(own)}", 0, self._resolved, _PROPOSED)
+        proposed = self._view.proposed(f"symbols : {phrase(own)}", _PROPOSED)
         if not proposed or len(proposed) == _PROPOSED:
             return []
         wanted = [*one.folders, one.module]

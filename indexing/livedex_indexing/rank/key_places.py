@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
-from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.key_path import is_below, key_path, keys
 from livedex_indexing.query.typed_word import TypedWord
-from livedex_indexing.rank.postings import CONTENT_OF, Texts, chunks_in_spans, phrase
-from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.rank.index_view import IndexView
+from livedex_indexing.rank.postings import CONTENT_OF, chunks_in_spans, phrase
 
 _LANGUAGES: Final = "('ini', 'java properties', 'json', 'json with comments', 'json5', 'toml', 'yaml')"
 _WITH_ALL: Final = f"""SELECT t.id, t.first_chunk, t.first_chunk + t.chunks - 1
@@ -23,18 +22,17 @@ _FILES: Final = 24  # that are read …
 _CHUNKS: Final = 200  # … each up to the key, at most
 
 
-def chunks_with_key(
-    reader: Reader, resolved: ResolvedFilters, texts: Texts, word: TypedWord, best: Sequence[int]
-) -> list[int]:
+def chunks_with_key(view: IndexView, word: TypedWord, best: Sequence[int]) -> list[int]:
     """Return the chunks in which the key of a typed path is set; the files of the ``best`` are read first. None for a
     word without a path."""
+    reader = view.reader
     path = key_path(f"{word.section}.{word.text}") if word.section else ""
     own = reader.tokens(path.rpartition(".")[2])
     if not own:
         return []
     words = " AND ".join(f'"{token}"' for token in dict.fromkeys(reader.tokens(path)))
     spans = {content_id: (first, last) for content_id, first, last in reader.rows(_WITH_ALL, (words,))}
-    proposed = chunks_in_spans(reader, f"body : {phrase(own)}", spans.values(), resolved) if spans else []
+    proposed = chunks_in_spans(reader, f"body : {phrase(own)}", spans.values(), view.resolved) if spans else []
     if not proposed:
         return []
     last_of = {content_id: chunk_id for chunk_id, content_id in sorted(reader.rows_of(CONTENT_OF, proposed))}
@@ -46,7 +44,7 @@ def chunks_with_key(
         left -= len(ids)
         if left < 0:
             break
-        found += _with_key(texts(ids), path)
+        found += _with_key(view.texts(ids), path)
     return found
 
 

@@ -6,18 +6,18 @@ Invariant: the index only proposes chunks; the live file decides.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from livedex_indexing.model import KINDS
 from livedex_indexing.query.declaration import Declaration, declarations
 from livedex_indexing.query.declaring_line import declares, is_in_section, labels
-from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.typed_name import TypedName, word_place
 from livedex_indexing.query.typed_word import TypedWord, word_inside
 from livedex_indexing.rank.defined_names import DEFINED
+from livedex_indexing.rank.index_view import IndexView
 from livedex_indexing.rank.key_places import chunks_with_key
-from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
-from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.rank.postings import CONTENT_OF, phrase
 
 _ROWS: Final = 1_000  # chunks with the word that the index may propose
 _READ: Final = 48  # … that are read at most …
@@ -36,11 +36,9 @@ _QUOTING: Final = f"""SELECT id FROM chunks WHERE id IN (SELECT value FROM json_
 class LinePlaces:
     """Reads the chunks that may have a word."""
 
-    def __init__(self, reader: Reader, resolved: ResolvedFilters, texts: Texts, counted: RowCounts) -> None:
-        self._reader = reader
-        self._resolved = resolved
-        self._texts = texts
-        self._counted = counted
+    def __init__(self, view: IndexView) -> None:
+        self._view = view
+        self._reader, self._texts = view.reader, view.texts
         # chunks that set the key of a typed path, or have what a reference names
         self.meant: Mapping[int, float] = {}
         self.is_text = False  # … but what has the text as it was typed comes before these
@@ -56,10 +54,10 @@ class LinePlaces:
 
     def _of_declaration(self, one: Declaration) -> list[int]:
         rows = [[self._reader.tokens(row) for row in alternative] for alternative in one.words]
-        known = [each for each in rows if all(each) and 0 < self._rarest(each) <= _COMMON]
+        known = [each for each in rows if all(each) and 0 < self._view.rarest([*chain(*each)]) <= _COMMON]
         matches = [f"({' AND '.join(map(phrase, each))})" for each in known]
         match = f"body : ({' OR '.join(matches)})"
-        found = other_chunks(self._reader, match, 0, self._resolved, _DECLARING) if matches else []
+        found = self._view.proposed(match, _DECLARING) if matches else []
         for step in range(0, len(found), _AT_ONCE):
             read = self._texts(found[step : step + _AT_ONCE])
             having = [i for i in sorted(read) if all(line.search(read[i]) for line in one.lines)]
@@ -67,9 +65,6 @@ class LinePlaces:
                 quoting = {i for (i,) in self._reader.rows_of(_QUOTING, having)}
                 return [i for i in having if i not in quoting] or having
         return []
-
-    def _rarest(self, rows: Sequence[Sequence[str]]) -> int:
-        return min(self._counted.of_word(token) for row in rows for token in row)
 
     def declared(
         self, text: str, best: Sequence[int], rated: Mapping[int, float]
@@ -79,7 +74,7 @@ class LinePlaces:
         word = word_inside(text)
         if word is None or (DEFINED in rated.values() and not word.is_reference):
             return {}, []
-        keyed = chunks_with_key(self._reader, self._resolved, self._texts, word, best)
+        keyed = chunks_with_key(self._view, word, best)
         if keyed:
             self.meant = dict.fromkeys(keyed, MEANT)
             return {**self.meant}, []
@@ -124,7 +119,7 @@ class LinePlaces:
         section, key = self._reader.tokens(word.section), self._reader.tokens(word.text)
         if not section or not key:
             return {}
-        found = other_chunks(self._reader, f"body : ({phrase(section)} AND {phrase(key)})", 0, self._resolved, _AT_ONCE)
+        found = self._view.proposed(f"body : ({phrase(section)} AND {phrase(key)})", _AT_ONCE)
         read = self._texts(found) if found else {}
         return {i: 1.0 for i in sorted(read) if is_in_section(read[i], word.section, word.text)}
 
@@ -133,7 +128,7 @@ class LinePlaces:
         if not tokens:
             return []
         match = phrase(tokens)
-        if len(tokens) == 1 and self._counted.of_word(*tokens) > _READ:
+        if len(tokens) == 1 and self._view.rarest(tokens) > _READ:
             return list(best[:_READ])
-        found = dict.fromkeys(other_chunks(self._reader, f"body : {match}", 0, self._resolved, _ROWS))
+        found = dict.fromkeys(self._view.proposed(f"body : {match}", _ROWS))
         return [*dict.fromkeys((*(chunk_id for chunk_id in best if chunk_id in found), *found))][:_READ]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.inner_text import texts_inside
 from livedex_indexing.query.message_names import has_plain_name, is_doubtful, is_message, names_in_message
 from livedex_indexing.query.pasted_pieces import may_have_other_parts
@@ -46,7 +45,7 @@ from livedex_indexing.rank.defined_names import (
     Definitions,
 )
 from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
-from livedex_indexing.rank.found_names import FoundNames, Known
+from livedex_indexing.rank.found_names import FoundNames
 from livedex_indexing.rank.heading_places import chunks_with_named, core
 from livedex_indexing.rank.imported_places import ImportedPlaces
 from livedex_indexing.rank.likely_names import having, likely_first, shortest_with
@@ -54,10 +53,9 @@ from livedex_indexing.rank.line_places import LinePlaces
 from livedex_indexing.rank.near_names import is_shortened
 from livedex_indexing.rank.outline_probe import OutlineProbe
 from livedex_indexing.rank.piece_places import ROWS_READ, chunks_with_row, having_parts
-from livedex_indexing.rank.postings import CONTENT_OF, RowCounts, Texts, other_chunks, phrase
+from livedex_indexing.rank.postings import CONTENT_OF, phrase
 from livedex_indexing.rank.whole_query import chunks_with_neighbours, has_message
 from livedex_indexing.store.database import id_list
-from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.terms import parts_of
 
 _WITH_MORE: Final = 8  # words of a text that may have more than the pasted line, at least
@@ -89,25 +87,18 @@ LINE: Final = 1.0  # … if it is a whole line, or a heading of two words in its
 SAME: Final = 1.4  # … a whole line in its case: more than a file's name and path can give another one
 
 
-class NamePlaces(FoundNames):
+class NamePlaces:
     """Rates the chunks for one query, each from 0 to 1. ``files``: the contents that the query names."""
 
-    def __init__(
-        self,
-        reader: Reader,
-        resolved: ResolvedFilters,
-        texts: Texts,
-        counted: RowCounts,
-        known: Known,
-        files: Collection[int] = (),
-    ) -> None:
-        super().__init__(reader, resolved, texts, counted, known)
-        self._files = files
-        self._lines = LinePlaces(reader, resolved, texts, counted)
-        self._probe = OutlineProbe(reader, counted)
+    def __init__(self, names: FoundNames, files: Collection[int] = ()) -> None:
+        view = names.view
+        self._names, self._view, self._files = names, view, files
+        self._reader, self._texts = view.reader, view.texts
+        self._lines = LinePlaces(view)
+        self._probe = OutlineProbe(view.reader, view.counted)
         self._inner = ""  # of the text: what has all of its words in a row in a chunk, where the whole text has not
-        self._definitions = Definitions(reader, resolved, texts, counted, self._probe, files)
-        self._imports = ImportedPlaces(reader, resolved, texts, self._definitions)
+        self._definitions = Definitions(view, self._probe, files)
+        self._imports = ImportedPlaces(view, self._definitions)
         self._imported: Collection[int] = ()  # chunks that the query imports, once they are known
 
     def of_name(self, text: str, corrected: str, best: Sequence[int]) -> dict[int, float]:
@@ -136,7 +127,7 @@ class NamePlaces(FoundNames):
             rated = self._definitions.of_member_in_words(text)
             rated = rated or self._definitions.in_message(text) or self._definitions.among_words(text)
         plain = None if rated else plain_name_inside(text)
-        if plain is not None and self._rarest(self._reader.tokens(plain.name)) <= SELDOM:
+        if plain is not None and self._view.rarest(self._reader.tokens(plain.name)) <= SELDOM:
             rated = {i: IN_QUESTION * value for i, value in self._definitions.of(plain).items()}
         declared, written = self._lines.declared(text, best, rated)
         if declared:
@@ -176,14 +167,14 @@ class NamePlaces(FoundNames):
         looks_pasted = may_be_pasted(text) or may_be_literal(text) or STOP_WORDS.issuperset(tokens)
         if found or not (may_have_other_parts(text) or (looks_pasted and len(tokens) >= _WITH_MORE)):
             return found
-        return chunks_with_row(self._reader, self._resolved, self._counted, text, _PROPOSED)
+        return chunks_with_row(self._view, text, _PROPOSED)
 
     def _in_a_row(self, text: str) -> list[int]:
         """Return chunks with all words of a text in a row. None where all words are very common."""
         tokens = self._reader.tokens(text)
-        cost = len(tokens) * self._rarest(tokens)
+        cost = len(tokens) * self._view.rarest(tokens)
         is_cheap = 0 < cost <= ROWS_READ * (WITH_SIGNS if may_be_pasted(text) else 1)
-        return self._proposed(f"body : {phrase(tokens)}", _PROPOSED) if is_cheap else []
+        return self._view.proposed(f"body : {phrase(tokens)}", _PROPOSED) if is_cheap else []
 
     def with_heading(self, text: str) -> list[int]:
         """Return chunks whose headings have all words of a text in a row. None for very common words."""
@@ -193,9 +184,9 @@ class NamePlaces(FoundNames):
     def _headed(self, tokens: Sequence[str]) -> list[int]:
         if not 1 < len(tokens) <= _TITLE_WORDS:
             return []
-        if not 0 < self._rarest(tokens) <= _TITLE_ROWS or not self._probe.may_be_outlined(tokens):
+        if not 0 < self._view.rarest(tokens) <= _TITLE_ROWS or not self._probe.may_be_outlined(tokens):
             return []
-        return self._proposed(f"heads : {phrase(tokens)}", _HEADED)
+        return self._view.proposed(f"heads : {phrase(tokens)}", _HEADED)
 
     def with_those_of_text(
         self,
@@ -301,12 +292,6 @@ class NamePlaces(FoundNames):
         tokens = [term.tokens for term in spoken if term.rows and not term.prefix]
         return len(tokens) <= WORDS and text.isascii() and tokens == [(token,) for token in self._reader.tokens(text)]
 
-    def is_written(self, text: str) -> bool:
-        """Whether a chunk has a text of several words as it was typed."""
-        finder, tokens = typed_text(text), self._reader.tokens(text)
-        found = self._proposed(f"body : {phrase(tokens)}") if finder is not None and tokens else []
-        return finder is not None and bool(having(self._texts, found[:READ], finder))
-
     def _of_type(self, name: TypedName | None, rated: Mapping[int, float]) -> dict[int, float]:
         """Rate the definitions of the type in ``Foo.new``, where no member of the type itself is known."""
         if name is None or not name.owner[:1].isupper() or DEFINED in rated.values():
@@ -319,7 +304,7 @@ class NamePlaces(FoundNames):
         """Return those of the best chunks that have the name as typed; none where all may have it, since a lower-case
         word has no form of its own."""
         tokens = self._reader.tokens(name.name)
-        if len(tokens) == 1 and self._counted.of_word(*tokens) <= WRITTEN_ROWS:
+        if len(tokens) == 1 and self._view.rarest(tokens) <= WRITTEN_ROWS:
             contents = dict(self._reader.rows_of(CONTENT_OF, best))
             among = id_list(set(contents.values()))
             written = {content_id for (content_id,) in self._reader.rows(AS_WRITTEN, (phrase(tokens), among))}
@@ -337,9 +322,8 @@ class NamePlaces(FoundNames):
         own, parts = self._reader.tokens(name.name), self._reader.tokens(" ".join(parts_of(name.name)))
         rated: dict[int, float] = {}
         for tokens in (own,) if parts == own else (own, parts):
-            found = (
-                self._proposed(f"symbols : {self._beginning(tokens)}") if self._probe.may_begin_a_name(tokens) else []
-            )
+            may_begin = self._probe.may_begin_a_name(tokens)
+            found = self._view.proposed(f"symbols : {self._beginning(tokens)}", ROWS) if may_begin else []
             symbols: dict[int, str | None] = dict(self._reader.rows_of(SYMBOLS, found)) if found else {}
             if len(found) > READ:
                 found = likely_first(symbols.items(), lambda text: name.name.lower() in text.lower())[:READ]
@@ -356,20 +340,20 @@ class NamePlaces(FoundNames):
         if not begins_too_much(tokens):
             return f"{phrase(tokens)} *"
         before = tokens[:-1]
-        names = [phrase([*before, word]) for word in self.continued("_".join(tokens))[:_NAMES]]
+        names = [phrase([*before, word]) for word in self._names.continued("_".join(tokens))[:_NAMES]]
         return f"({' OR '.join(names)})" if names else phrase(before)
 
     def _alike(self, name: TypedName) -> dict[int, float]:
         """Rate the definitions of names that have all parts of this one, which is nowhere: as of longer names."""
         rated: dict[int, float] = {}
-        for other, share in self.alike(name.name).items():
+        for other, share in self._names.alike(name.name).items():
             rated |= {i: ALIKE * (1 + share) / 2 * value for i, value in self._definitions.of(TypedName(other)).items()}
         return rated
 
     def _in_any_order(self, name: TypedName) -> dict[int, float]:
         """Rate the definitions of names that have all words of one that was typed as words."""
         words = name.name.split()
-        if not 0 < self._rarest(self._reader.tokens(name.name)) <= IN_NAMES:
+        if not 0 < self._view.rarest(self._reader.tokens(name.name)) <= IN_NAMES:
             return {}
         return {i: IN_ANY_ORDER * value for i, value in self._alike(TypedName("_".join(words))).items()}
 
@@ -377,12 +361,5 @@ class NamePlaces(FoundNames):
         """Rate the definitions of names whose parts begin as three and more words do, one after the other."""
         if len(name.name.split()) < BEGUN_WORDS or len(set(name.name.lower().split()) - STOP_WORDS) < 2:
             return {}
-        names = [other for other in self.shortened(name.name) if is_shortened(name.name, other)]
+        names = [other for other in self._names.shortened(name.name) if is_shortened(name.name, other)]
         return {i: BEGUN * value for other in names for i, value in self._definitions.of(TypedName(other)).items()}
-
-    def _proposed(self, match: str, most: int = ROWS) -> list[int]:
-        return other_chunks(self._reader, match, 0, self._resolved, most)
-
-    def _rarest(self, tokens: Sequence[str]) -> int:
-        """Return the number of chunks with the rarest of some words, 0 without any."""
-        return min(map(self._counted.of_word, tokens), default=0)

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, takewhile
 from typing import Final
 
-from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.spelling import distance
 from livedex_indexing.query.typed_name import is_starred
 from livedex_indexing.rank.defined_names import SYMBOLS
-from livedex_indexing.rank.postings import RowCounts, Texts, other_chunks, phrase
+from livedex_indexing.rank.index_view import IndexView
+from livedex_indexing.rank.postings import phrase
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.name_beginnings import keys_of_beginnings, keys_of_joined, split_name
 
@@ -36,41 +36,38 @@ _SYMBOLS_OF = "SELECT symbol FROM chunks WHERE id IN (SELECT value FROM json_eac
 _ALIKE = "SELECT DISTINCT symbol FROM chunks WHERE symbol LIKE ? LIMIT 5000"
 
 
-def find_near(reader: Reader, resolved: ResolvedFilters, counted: RowCounts, typed: str) -> list[str]:
+def find_near(view: IndexView, typed: str) -> list[str]:
     """Return the names that a typed one likely means where `find_shortened` finds none, at most three, the likeliest
     first."""
     if is_starred(typed):
-        return _starred(reader, typed)
+        return _starred(view.reader, typed)
     if not _NAME.fullmatch(typed):
         return []
-    return _with_most_parts(reader, resolved, counted, typed) or _shortened(reader, typed)
+    return _with_most_parts(view, typed) or _shortened(view.reader, typed)
 
 
-def find_shortened(
-    reader: Reader, resolved: ResolvedFilters, texts: Texts, counted: RowCounts, typed: str
-) -> list[str]:
+def find_shortened(view: IndexView, typed: str) -> list[str]:
     """Return the names that a typed one, or some words, shorten to beginnings of all their parts, at most three: those
     with the fewest letters left out inside a beginning first, then the shortest."""
     parts = _beginnings(typed) if _TYPED.fullmatch(typed) else []
     for key in keys_of_joined(parts[0]) if len(parts) == 1 else keys_of_beginnings(parts):
-        whole = [phrase([part]) for part in parts if len(parts) > 1 and len(part) > 2 and counted.of_word(part)]
+        whole = [phrase([part]) for part in parts if len(parts) > 1 and len(part) > 2 and view.counted.of_word(part)]
         for match in (" AND ".join((phrase([key]), *whole)), phrase([key])) if whole else (phrase([key]),):
-            found = other_chunks(reader, f"symbols : ({match})", 0, resolved, _PROPOSED)
-            names = _with_beginnings(reader, texts, found, parts, typed)
+            names = _with_beginnings(view, view.proposed(f"symbols : ({match})", _PROPOSED), parts, typed)
             if names:
                 return names
     return []
 
 
-def _with_beginnings(reader: Reader, texts: Texts, found: Sequence[int], parts: Sequence[str], typed: str) -> list[str]:
+def _with_beginnings(view: IndexView, found: Sequence[int], parts: Sequence[str], typed: str) -> list[str]:
     """Return the names in some chunks that a typed one shortens."""
     if len(found) > _READ:
-        symbols = dict(reader.rows_of(SYMBOLS, found))
+        symbols = dict(view.reader.rows_of(SYMBOLS, found))
         fitting = [i for i in found if _left_out(parts, typed, (symbols[i] or "").rpartition(".")[2]) is not None]
         found = list(dict.fromkeys((*fitting, *found)))[:_READ]
     first = typed.lstrip("_")[:1].lower()
     rated: dict[str, int | None] = {}
-    for text in texts(found).values() if found else ():
+    for text in view.texts(found).values() if found else ():
         for name in dict.fromkeys(_NAME.findall(text)):
             if name not in rated and name.lstrip("_")[:1].lower() == first:
                 rated[name] = _left_out(parts, typed, name)
@@ -110,21 +107,20 @@ def _starred(reader: Reader, typed: str) -> list[str]:
     return _first(((len(name),), name) for name in names if pattern.fullmatch(name))
 
 
-def _with_most_parts(reader: Reader, resolved: ResolvedFilters, counted: RowCounts, typed: str) -> list[str]:
+def _with_most_parts(view: IndexView, typed: str) -> list[str]:
     """Return the names at most two mistakes away, or with one part more, less or another, among those that have the
     known parts, or all but one of them."""
     parts = split_name(typed)
-    known = [part for part in dict.fromkeys(parts) if counted.of_word(part)]
+    known = [part for part in dict.fromkeys(parts) if view.counted.of_word(part)]
     if len(parts) not in _PARTS or not known or len(parts) - len(known) > 2:
         return []
     whole = len(known) < len(parts) or len(known) == 1
     groups = [known] if whole else list(combinations(known, len(known) - 1)) if len(known) > 2 else []
-    cheap = [group for group in groups if len(group) * min(map(counted.of_word, group)) <= _ROWS]
+    cheap = [group for group in groups if len(group) * view.rarest(group) <= _ROWS]
     if not cheap:
         return []
     match = " OR ".join(f"({' AND '.join(phrase([part]) for part in group)})" for group in cheap)
-    found = other_chunks(reader, f"symbols : ({match})", 0, resolved, _FOUND)
-    names = _last_parts(reader.rows_of(_SYMBOLS_OF, found))
+    names = _last_parts(view.reader.rows_of(_SYMBOLS_OF, view.proposed(f"symbols : ({match})", _FOUND)))
     return _first((far, name) for name in names if (far := _distance(typed, parts, name)) is not None)
 
 

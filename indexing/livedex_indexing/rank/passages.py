@@ -65,7 +65,7 @@ def passages_first(
     if not chunks or len(best) == 1:
         return list(ranked)
     with reader.without_deadline():
-        texts = typed.read(chunks)
+        texts = typed.names.view.texts(chunks)
     words = [re.compile(pattern, re.IGNORECASE) for pattern in typed.remembered]
     having = {chunk_id for chunk_id, text in texts.items() if _has_passage(text, words)}
     moved = [_moved(file) if closest[file.content_id] in having or _is_titled(file) else file for file in best]

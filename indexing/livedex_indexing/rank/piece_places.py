@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.pasted_pieces import lines_of, may_have_other_parts, share_of, windows
 from livedex_indexing.query.similar_line import likeness_of_line
 from livedex_indexing.query.typed_name import line_inside, may_be_pasted
 from livedex_indexing.rank.features import MatchFeatures
-from livedex_indexing.rank.postings import RowCounts, Texts, other_chunks, phrase
+from livedex_indexing.rank.index_view import IndexView
+from livedex_indexing.rank.postings import Texts, phrase
 from livedex_indexing.rank.whole_query import chunks_with_neighbours, chunks_with_run
-from livedex_indexing.store.read_pool import Reader
 
 ROWS_READ: Final = 100_000  # rows of a pasted text's words that FTS5 reads for a phrase: 15 ms
 _LOOKED_UP: Final = 8  # rows of words of the text, the rarest; 4: messages in reports -.01 to -.03
@@ -24,10 +23,10 @@ _SENTENCE: Final = 5  # words without a sign that may be a line; 3: the words of
 _READ: Final = 24  # … or the most of it: those with most of its neighbours; 12: pieces of diffs of Linux -.03
 
 
-def chunks_with_row(reader: Reader, resolved: ResolvedFilters, counted: RowCounts, text: str, limit: int) -> list[int]:
+def chunks_with_row(view: IndexView, text: str, limit: int) -> list[int]:
     """Return the first ``limit`` chunks that have one of the rarest rows of words of a text."""
-    rows = list(windows([reader.tokens(line) for line in lines_of(text)]))
-    costs = [len(row) * min(map(counted.of_word, row)) for row in rows]
+    rows = list(windows([view.reader.tokens(line) for line in lines_of(text)]))
+    costs = [len(row) * view.rarest(row) for row in rows]
     matches: list[str] = []
     left = ROWS_READ
     known = [pair for pair in zip(costs, rows, strict=True) if pair[0]]  # a word that is nowhere is a value
@@ -35,7 +34,7 @@ def chunks_with_row(reader: Reader, resolved: ResolvedFilters, counted: RowCount
         left -= cost
         if left >= 0:
             matches.append(phrase(row))
-    return other_chunks(reader, f"body : ({' OR '.join(matches)})", 0, resolved, limit) if matches else []
+    return view.proposed(f"body : ({' OR '.join(matches)})", limit) if matches else []
 
 
 def having_parts(texts: Texts, text: str, rows: Mapping[int, MatchFeatures]) -> dict[int, float]:

@@ -9,8 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 from livedex_indexing.query.typed_place import TypedPlace
-from livedex_indexing.rank.found_names import Known
-from livedex_indexing.rank.postings import RowCounts, Texts
+from livedex_indexing.rank.found_names import FoundNames
 from livedex_indexing.rank.similarity import Similarity
 
 
@@ -29,14 +28,12 @@ class Arrangement(NamedTuple):
 
 
 class TypedText(NamedTuple):
-    """A query as it was typed, the file that it may name, how to read the chunks that may have it, in how many chunks
-    its words are, what is known of the names that it may mean, and patterns of its words if somebody remembers them."""
+    """A query as it was typed, the file and the names that it may mean, and patterns of its words if somebody remembers
+    them."""
 
     text: str
     place: TypedPlace | None
-    read: Texts
-    counted: RowCounts
-    known: Known
+    names: FoundNames
     remembered: Sequence[str] = ()
 
     @property

@@ -91,8 +91,7 @@ class RankedResults:
         self._spelt = b"" if typed is None else as_spelt(typed.text)
         self._places: NamePlaces | None = None
         if typed is not None and not typed.is_place:
-            known = typed.read, typed.counted, typed.known
-            self._places = NamePlaces(reader, file_filter.resolved, *known, typed.files)
+            self._places = NamePlaces(typed.names, typed.files)
         self._similarity, self._fusion = arrangement.similarity, arrangement.fusion
         self._reader, self._compiled, self._resolved = reader, compiled, file_filter.resolved
         self._borders = file_filter.borders

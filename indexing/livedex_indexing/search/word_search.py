@@ -13,10 +13,10 @@ from typing import NamedTuple
 from livedex_indexing import relpath
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import HitMaker, Rows, read_rows
-from livedex_indexing.hits.live_files import COPY, FileCopy, file_copy
+from livedex_indexing.hits.live_texts import LiveTexts
 from livedex_indexing.model import Place
 from livedex_indexing.query.asking_words import with_quoted_words
-from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters, build_filters, resolve_filters
+from livedex_indexing.query.filters import ResolvedFilters, build_filters, resolve_filters
 from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
 from livedex_indexing.query.query_compiler import compile_query
 from livedex_indexing.query.query_parser import (
@@ -36,12 +36,13 @@ from livedex_indexing.query.typed_place import TypedPlace
 from livedex_indexing.query.typed_span import TypedSpan
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import Facets, MatchCounter
-from livedex_indexing.rank.found_names import Known
-from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM, NamePlaces
+from livedex_indexing.rank.found_names import FoundNames
+from livedex_indexing.rank.index_view import IndexView
+from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM
 from livedex_indexing.rank.near_names import is_shortened
 from livedex_indexing.rank.passages import remembered
-from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Quoted, build_file_filter
-from livedex_indexing.rank.postings import RowCounts, first_chunks
+from livedex_indexing.rank.phrase_filter import FileFilter, PhraseCheck, PhraseMemory, Quoted, build_file_filter
+from livedex_indexing.rank.postings import RowCounts, first_chunks, phrase
 from livedex_indexing.rank.ranking_request import Arrangement, TypedText
 from livedex_indexing.rank.results import RankedResults
 from livedex_indexing.rank.score import FIRST, WEIGHTS, Placed
@@ -52,19 +53,12 @@ from livedex_indexing.search.pasted_line import as_written, is_plain_text
 from livedex_indexing.search.search_answer import SearchAnswer, lost_backend, warnings_of
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.store.read_pool import DeadlinePassed
-from livedex_indexing.store.row_types import read_contents
-from livedex_indexing.text.decoder import decode_slice
 from livedex_ipc.errors import Cancelled
 from livedex_ipc.wire_results import DidYouMean, TotalFields
 
 _AS_TYPED = [list(WEIGHTS).index(part) for part in ("typed", "called")]
 _VERBATIM = WEIGHTS["typed"] * (IN_A_ROW + VERBATIM) / 2  # less has a chunk with the words of a text, and other signs
 _IS_FILE = "SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?"
-_PLACES_OF = """SELECT c.id, c.content_id, t.hash, t.encoding, c.start_byte, c.end_byte FROM chunks c
-                JOIN contents t ON t.id = c.content_id WHERE c.id IN (SELECT value FROM json_each(?))"""
-_COPIES_OF = f"""SELECT d.content_id, {COPY} FROM {OF_CONTENT}
-                 WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}} ORDER BY d.id"""
-_COPIES = f"SELECT {COPY} FROM files d WHERE d.content_id = ? AND {{}} ORDER BY length(d.folder) + length(d.name), d.id"
 
 
 class _Page(NamedTuple):
@@ -105,7 +99,7 @@ class WordSearch:
         self._text = run.request.text_as_typed(self._query)
         self._place: TypedPlace | None = None  # that the query names, once it is known
         self._plain: PlainReading | None = None  # set where the query was read so
-        self._known: Known = {}  # in all files that pass the filters, whatever words are excluded
+        self._names: FoundNames | None = None  # in all files that pass the filters, whatever words are excluded
         self._late = False
         self._is_foreign = False  # a backend ranked
         self._lost: str | None = None  # why a backend could not
@@ -182,7 +176,7 @@ class WordSearch:
 
     def _read_and_find(self) -> tuple[CompiledQuery, _Found]:
         """Decide how the query is meant, and search. The decision is the same for every page of a generation."""
-        self._run.request = as_written(self._reader, self._run.request, self._all_places)
+        self._run.request = as_written(self._reader, self._run.request, self._is_pasted)
         text = self._run.request.query
         if text != self._typed:
             self._query = self._run.request.parsed()[0]
@@ -192,14 +186,15 @@ class WordSearch:
             text = self._place.text
             self._query = at_place(self._run.request, self._query, self._place)
         self._query = with_quoted_words(self._query)
+        self._names = None  # in the files that are meant now
         plain = without_signs(text) if self._query.excluded or self._query.phrases else None
         typed = self._run.request.query
-        if plain is not None and is_plain_text(self._reader, typed, self._query, plain, self._all_places):
+        if plain is not None and is_plain_text(self._reader, typed, self._query, plain, self._is_pasted):
             self._read_as(plain)
         compiled = self._compile()
         if plain is not None and self._plain is None and compiled.respelt:  # with its corrections it may be plain text
             meant = with_words(typed, dict(compiled.respelt))
-            if is_plain_text(self._reader, meant, self._query, plain, self._all_places):
+            if is_plain_text(self._reader, meant, self._query, plain, self._is_pasted):
                 self._read_as(plain)
                 compiled = self._compile()
         found = self._find(compiled)
@@ -213,12 +208,12 @@ class WordSearch:
         return compiled, found
 
     def _compile(self) -> CompiledQuery:
-        return compile_query(self._reader, self._query, self._counts, self._all_places, fresh=self._run.request.fresh)
+        return compile_query(self._reader, self._query, self._counts, self._found_names, fresh=self._run.request.fresh)
 
     def _read_as(self, plain: PlainReading, *, with_terms: bool = True) -> None:
         self._plain = plain
         terms = self._query.terms if with_terms else ()
-        self._known = {}  # it may have other filters
+        self._names = None  # it may have other filters
         self._query = replace(self._query, text=plain.words, unfinished=False, excluded=(), phrases=(), terms=terms)
 
     def _meant(self, compiled: CompiledQuery, hits: Sequence[Hit]) -> DidYouMean | None:
@@ -250,12 +245,22 @@ class WordSearch:
         with reader.without_deadline():
             return _Found(page, read_rows(reader, page.places, file_filter.resolved, counted))
 
-    def _all_places(self) -> NamePlaces:
-        """The places in all files that pass the filters, whatever words are excluded."""
-        filters = build_filters(self._reader, replace(self._query, excluded=()), self._run.roots, None)
-        resolved = resolve_filters(self._reader, filters, self._counts.generation, 0)
-        texts, counts = partial(self._texts_of, resolved=resolved), RowCounts.of(self._reader, self._counts)
-        return NamePlaces(self._reader, resolved, texts, counts, self._known)
+    def _found_names(self) -> FoundNames:
+        """The names in all files that pass the filters, whatever words are excluded."""
+        if self._names is None:
+            filters = build_filters(self._reader, replace(self._query, excluded=()), self._run.roots, None)
+            self._names = FoundNames(self._view(resolve_filters(self._reader, filters, self._counts.generation)))
+        return self._names
+
+    def _is_pasted(self, text: str) -> bool:
+        """Whether a file has a text of several words as it was typed."""
+        tokens = self._reader.tokens(text)
+        is_indexed = tokens and self._reader.has_chunk(f"body : {phrase(tokens)}")  # seldom
+        return bool(is_indexed) and self._found_names().is_written(text)
+
+    def _view(self, resolved: ResolvedFilters) -> IndexView:
+        texts = LiveTexts(self._reader, self._run.live, resolved)
+        return IndexView(self._reader, resolved, texts.of_chunks, RowCounts.of(self._reader, self._counts))
 
     def _phrase_check(self, compiled: CompiledQuery, file_filter: FileFilter) -> PhraseCheck:
         excluded = [text[1:-1] for text in self._query.excluded if is_phrase(text)]
@@ -264,7 +269,7 @@ class WordSearch:
             compiled,
             file_filter,
             self._memory,
-            lambda content_id: self._bytes_of(content_id, file_filter.resolved),
+            LiveTexts(self._reader, self._run.live, file_filter.resolved).bytes_of,
             Quoted(self._query.phrases, excluded),
         )
 
@@ -301,6 +306,12 @@ class WordSearch:
         end = request.offset + request.limit
         return _Page(found[request.offset : end], len(found) > end)
 
+    def _names_in(self, compiled: CompiledQuery, file_filter: FileFilter) -> FoundNames:
+        """The names in the files that have the phrases of a query and not its excluded words."""
+        if compiled.excluded or self._query.excluded or compiled.phrases:
+            return FoundNames(self._view(file_filter.resolved))
+        return self._found_names().seen_by(file_filter.resolved)
+
     def _page(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck) -> _Page:
         if (foreign := self._foreign_page(file_filter.resolved, check)) is not None:
             return foreign
@@ -319,9 +330,7 @@ class WordSearch:
             TypedText(
                 request.text_as_typed(query),
                 self._place,
-                lambda ids: self._texts_of(ids, file_filter.resolved),
-                RowCounts.of(self._reader, self._counts),
-                {} if compiled.excluded or query.excluded or compiled.phrases else self._known,
+                self._names_in(compiled, file_filter),
                 remembered(with_words(query.text, dict(compiled.respelt)).split(), unfinished=query.unfinished),
             ),
         )
@@ -365,33 +374,6 @@ class WordSearch:
                     return
             self._reached = number + 1
             yield hit
-
-    def _bytes_of(self, content_id: int, resolved: ResolvedFilters) -> Bytes | None:
-        row = read_contents(self._reader, (content_id,))[content_id]
-        sql, values = resolved.files
-        copies = [file_copy(values) for values in self._reader.rows(_COPIES.format(sql), (content_id, *values))]
-        found = self._run.live.read(content_id, row.hash, copies)
-        return None if found is None else Bytes(found[1], row.encoding)
-
-    def _texts_of(self, ids: Collection[int], resolved: ResolvedFilters) -> dict[int, str]:
-        """Return the live text of chunks; without those whose file has changed."""
-        places = self._reader.rows_of(_PLACES_OF, ids)
-        copies_of = self._copies_of({content_id for _, content_id, *_ in places}, resolved)
-        texts: dict[int, str] = {}
-        for chunk_id, content_id, digest, encoding, start, end in places:
-            found = self._run.live.part(content_id, digest, copies_of.get(content_id, []), start, end)
-            if found is not None:
-                part = found[1]
-                texts[chunk_id] = decode_slice(part.data, encoding, start - part.start, end - part.start)
-        return texts
-
-    def _copies_of(self, contents: Collection[int], resolved: ResolvedFilters) -> dict[int, list[FileCopy]]:
-        """Return the files with each content, in the order in which `NamePlaces` may read them."""
-        sql, values = resolved.files
-        copies_of: dict[int, list[FileCopy]] = {}
-        for content_id, *row in self._reader.rows_of(_COPIES_OF.format(sql), contents, values):
-            copies_of.setdefault(content_id, []).append(file_copy(row))
-        return copies_of
 
     def _is_file(self, places: Iterable[Place]) -> bool:
         """Whether one of the places is an indexed file: then its chunks may fill the page."""

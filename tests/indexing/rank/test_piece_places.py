@@ -9,6 +9,7 @@ import pytest
 from helpers.indexed_folder import Indexed
 from livedex_indexing.model import Query
 from livedex_indexing.query.filters import build_filters, resolve_filters
+from livedex_indexing.rank.index_view import IndexView
 from livedex_indexing.rank.piece_places import ROWS_READ, chunks_with_row
 from livedex_indexing.rank.postings import RowCounts
 
@@ -22,5 +23,5 @@ def test_a_common_word_among_rarer_ones_costs_nothing(tmp_path: Path, rarest: in
         with index.pool.connection() as reader, reader.snapshot():
             filters = build_filters(reader, Query(""), index.roots, None)
             resolved = resolve_filters(reader, filters, 0, 0)
-            chunks = chunks_with_row(reader, resolved, counts, "failed to send message: 140", 10)
-            assert len(chunks) == found
+            view = IndexView(reader, resolved, lambda _: {}, counts)
+            assert len(chunks_with_row(view, "failed to send message: 140", 10)) == found

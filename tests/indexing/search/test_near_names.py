@@ -92,5 +92,5 @@ def test_a_product_as_it_was_typed_comes_before_a_name(yard: Indexed) -> None:
 def test_many_stars_take_no_time_that_grows_with_their_number() -> None:
     """A name with a hyphen, as Lisp has them, ends as the typed one does and does not match: all ways were tried."""
     reader: Any = SimpleNamespace(rows=lambda *_: [("a" * 5_000 + "-a",), ("a" * 50,)])
-    unused: Any = None
-    assert find_near(reader, unused, unused, "a*" * 20 + "a") == ["a" * 50]
+    view: Any = SimpleNamespace(reader=reader)
+    assert find_near(view, "a*" * 20 + "a") == ["a" * 50]

@@ -10,6 +10,8 @@ from helpers.indexed_folder import Indexed
 from livedex_indexing.model import Query
 from livedex_indexing.query.filters import build_filters, resolve_filters
 from livedex_indexing.rank import name_places
+from livedex_indexing.rank.found_names import FoundNames
+from livedex_indexing.rank.index_view import IndexView
 from livedex_indexing.rank.name_places import WITH_SIGNS, NamePlaces
 from livedex_indexing.rank.postings import RowCounts
 
@@ -49,7 +51,7 @@ def test_common_words_with_a_rare_one_are_looked_for_in_a_row(noisy: Indexed, mo
         common, rare = (reader.one(ROWS, (word,)) for word in ("crane", "quokka"))
         resolved = resolve_filters(reader, build_filters(reader, Query(typed), noisy.roots, None), 0)
         counts = RowCounts(lambda word: int(reader.one(ROWS, (word,))), lambda _: None)
-        places = NamePlaces(reader, resolved, lambda _: {}, counts, {})
+        places = NamePlaces(FoundNames(IndexView(reader, resolved, lambda _: {}, counts)))
         assert common > 2 * rare
         monkeypatch.setattr(name_places, "ROWS_READ", 2 * rare / WITH_SIGNS)
         assert places.with_text(typed, [])
