@@ -15,14 +15,14 @@ DEFECTS = (
     Defect(
         "names-with-numbers-misspelt",
         "a misspelt name with a number in it finds nothing",
-        "livedex_indexing/query/query_compiler.py",
+        "livedex_indexing/query/word_terms.py",
         (("(has_serial or len(pieces) > 1)", "(not has_serial and len(pieces) > 1)"),),
         f"{NAMES}::test_a_misspelt_name_with_numbers",
     ),
     Defect(
         "method-behind-its-calls",
         "the definition of a method is no match for `Foo.bar`, which its calls have in a row",
-        "livedex_indexing/query/query_compiler.py",
+        "livedex_indexing/query/word_terms.py",
         (("return [whole, *other, *_member(index, word, whole, repair), ", "return [whole, *other, "),),
         f"{NAMES}::test_the_definition_of_a_method_comes_before_its_calls",
     ),
@@ -259,7 +259,7 @@ DEFECTS = (
     Defect(
         "query-taken-for-syntax",
         "words of a query reach FTS5 without their quotes",
-        "livedex_indexing/query/query_compiler.py",
+        "livedex_indexing/query/term_index.py",
         (('match = f\'"{" ".join(tokens)}"{" *" if prefix else ""}\'', "match = word"),),
         "tests/properties/test_search.py::test_no_query_fails",
     ),

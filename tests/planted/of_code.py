@@ -205,7 +205,7 @@ DEFECTS = (
     Defect(
         "star-in-a-name",
         "`read*limit` finds what has both words, and not the name that begins and ends so",
-        "livedex_indexing/query/query_compiler.py",
+        "livedex_indexing/query/word_terms.py",
         (("if alone and is_starred(word) else []", "if False else []"),),
         NEAR,
     ),

@@ -11,15 +11,15 @@ DEFECTS = (
     Defect(
         "prefix-of-stems",
         "`renewa*` does not find `renewal`, whose stem is `renew`",
-        "livedex_indexing/query/query_compiler.py",
-        (("*([] if begun is None else _other_stems(index, begun))", "*[]"),),
+        "livedex_indexing/query/begun_terms.py",
+        (("*([] if begun is None else other_stems(index, begun))", "*[]"),),
         "tests/indexing/search/test_prefixes.py::test_words_that_begin_so_are_found",
     ),
     Defect(
         "prefix-of-stems-excluded",
         "`-renewa*` does not exclude `renewal`, whose stem is `renew`",
         "livedex_indexing/query/query_compiler.py",
-        (("for term in _prefix_terms(index, word, each, repair)]", "for term in [each]]"),),
+        (("for term in prefix_terms(index, word, each, repair)]", "for term in [each]]"),),
         "tests/indexing/search/test_prefixes.py::test_what_they_exclude_begins_so",
     ),
     Defect(

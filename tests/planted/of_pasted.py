@@ -19,7 +19,7 @@ DEFECTS = (
     Defect(
         "alike-names-with-numbers",
         "`berth_serial_07` finds nothing, though there is a `test_serial_07_berth`",
-        "livedex_indexing/query/query_compiler.py",
+        "livedex_indexing/query/word_terms.py",
         (("index.names().alike(word)", "()"),),
         "tests/indexing/search/test_alike_names.py::test_a_name_finds_the_definition_with_all_its_parts",
     ),
@@ -231,7 +231,7 @@ DEFECTS = (
     Defect(
         "member-not-corrected",
         "a misspelt member (`Crane.read_limti`) leads to its type",
-        "livedex_indexing/query/query_compiler.py",
+        "livedex_indexing/query/word_terms.py",
         (("if alone and not (indexed or joined) and (", "if False and ("),),
         "tests/indexing/query/test_spelling.py::test_a_misspelt_member_is_the_definition_in_its_type",
     ),

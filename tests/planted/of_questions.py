@@ -47,7 +47,7 @@ DEFECTS = (
     Defect(
         "numbers-in-another-convention",
         "`ext4XattrUserSet` finds nothing, though there is an `ext4_xattr_user_set`",
-        "livedex_indexing/query/query_compiler.py",
+        "livedex_indexing/query/word_terms.py",
         (("[] if indexed else _converted(index, word)", "[]"),),
         ASKED,
     ),
@@ -75,8 +75,8 @@ DEFECTS = (
     Defect(
         "joined-name-finds-nothing",
         "`self.ext4_link` finds nothing, though there is an `ext4_link`",
-        "livedex_indexing/query/query_compiler.py",
-        (("_whole_terms(index, joined_names(word))", "[]"),),
+        "livedex_indexing/query/word_terms.py",
+        (("index.wholes(joined_names(word))", "[]"),),
         f"{NAMES}::test_a_name_that_a_word_joins_is_found",
     ),
     Defect(
