@@ -22,8 +22,9 @@ from livedex_indexing.path_text import display_path, path_b64
 from livedex_indexing.query.filters import KIND_OF_PIPELINE, OF_CONTENT, ResolvedFilters
 from livedex_indexing.query.highlight import Highlighter, Span
 from livedex_indexing.query.query_terms import QueryTerm, match_any
+from livedex_indexing.rank.placed import Placed
 from livedex_indexing.rank.postings import first_chunks
-from livedex_indexing.rank.score import WEIGHTS, Placed
+from livedex_indexing.rank.score import WEIGHTS
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.row_types import CHUNK, ChunkRow, ContentRow, read_contents

@@ -24,19 +24,10 @@ from livedex_indexing.rank.name_match import SPELT, NameMatch, NameMatcher, as_s
 from livedex_indexing.rank.name_places import AT_LINE, VERBATIM, NamePlaces
 from livedex_indexing.rank.passages import chunks_with_all, passages_first
 from livedex_indexing.rank.phrase_filter import FileFilter
+from livedex_indexing.rank.placed import Placed, arrange, diversify, lowered
 from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.ranking_request import Arrangement, TypedText
-from livedex_indexing.rank.score import (
-    Copy,
-    Placed,
-    Ranked,
-    arrange,
-    code_answers,
-    diversify,
-    lowered,
-    prose_later,
-    rank_files,
-)
+from livedex_indexing.rank.score import Copy, Ranked, code_answers, prose_later, rank_files
 from livedex_indexing.rank.similarity import NO_COSINES, Cosines, Similarity, cosines_of, nearest_chunks
 from livedex_indexing.rank.whole_query import of_matches
 from livedex_indexing.store.read_pool import Reader

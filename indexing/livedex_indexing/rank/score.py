@@ -1,7 +1,6 @@
 """Orders files, and chunks inside a file, by score. Pure: features go in, an order comes out.
 
-Invariant: the order is total (ties go by path, then ordinal), scores never rise along it, and at most `PER_FILE` chunks
-of one file are among the first `FIRST` hits if enough others match.
+Invariant: the order is total (ties go by path, then ordinal), and scores never rise along it.
 
 A file's score is a sum of parts, each the best of its chunks (the sum over chunks ruins the order: -.09 to -.30),
 divided by T, the Σ idf of the query's words:
@@ -36,9 +35,8 @@ divided by T, the Σ idf of the query's words:
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, compress, repeat
 from operator import add, mul
 from typing import Final, NamedTuple
@@ -88,9 +86,7 @@ _SPREAD: Final = 1.0  # of Σ idf for a file that has the words where no chunk h
 _OF_PAIRS: Final = 0.25  # for `typed`, of Σ idf of pairs at least: if each chunk has each word, their idf is nothing
 _GAIN: Final = K1 + 1
 _OF_CHUNKS: Final = 12  # the first parts are those of a chunk, the others those of the file
-DAMPING: Final = 0.5  # factor for a file's second chunk, its square for the third: a page shows files first
-PER_FILE: Final = 3
-FIRST: Final = 10
+FIRST: Final = 10  # hits that most people look at
 
 
 class Copy(NamedTuple):
@@ -135,18 +131,6 @@ class Ranked(NamedTuple):
         """The parts of ``score``, parallel to `WEIGHTS`; they sum up to it. Computed on demand: of a hundred files ten
         are shown."""
         return tuple([value / self.total for value in self.sums])
-
-
-class Placed(NamedTuple):
-    """A hit in its place. ``chunk_id`` is None where no chunk of the file matched; ``file_id`` is None where the copy
-    with the shortest path may represent the content. ``parts`` is parallel to `WEIGHTS` and sums up to ``score``."""
-
-    content_id: int
-    file_id: int | None
-    chunk_id: int | None
-    score: float
-    parts: Sequence[float]
-    ranks: tuple[int | None, int | None] | None = None
 
 
 def rank_files(
@@ -194,43 +178,6 @@ def _behind_code(file: Ranked) -> Ranked:
 
 def _order(file: Ranked) -> tuple[float, bytes, int]:
     return -file.score, file.copy.path, file.content_id
-
-
-def arrange(files: Sequence[Ranked], *, group_by_file: bool, no_file_limit: bool) -> Iterator[Placed]:
-    """Return the chunks of the files as one list of hits.
-
-    ``group_by_file``: only the best chunk of each file. ``no_file_limit``: one file is named, so all its chunks count.
-    """
-    if group_by_file:
-        return (_place(file, 0, file.score) for file in files)
-    damping = 1.0 if no_file_limit else DAMPING
-    placed = [
-        (-file.score * (damping**place * file.chunks[place][0] if place else 1.0), order, place)
-        for order, file in enumerate(files)
-        for place in range(max(1, len(file.chunks)))
-    ]
-    placed.sort()
-    return (_place(files[order], place, -negative) for negative, order, place in placed)
-
-
-def diversify(placed: Iterable[Placed]) -> Iterator[Placed]:
-    """Move a file's fourth chunk and those after it behind the first ten hits, or behind all other hits if these are
-    fewer."""
-    hits = iter(placed)
-    later: list[Placed] = []
-    seen: dict[int, int] = {}
-    served, floor = 0, math.inf
-    for hit in hits:
-        if seen.get(hit.content_id, 0) == PER_FILE:
-            later.append(hit)
-            continue
-        seen[hit.content_id] = seen.get(hit.content_id, 0) + 1
-        served, floor = served + 1, hit.score
-        yield hit
-        if served == FIRST:
-            break
-    rest = heapq.merge(later, hits, key=lambda hit: -hit.score)
-    yield from (hit if hit.score <= floor else lowered(hit, floor) for hit in rest)
 
 
 class _Scale:
@@ -386,15 +333,3 @@ def _ranked(
 def _place_of_copy(rated: tuple[Copy, tuple[float, ...]]) -> tuple[float, int, int, bytes]:
     copy, of_name = rated
     return -sum(of_name), copy.auxiliary, len(copy.path), copy.path
-
-
-def _place(file: Ranked, place: int, score: float) -> Placed:
-    chunk_id = file.chunks[place][1] if file.chunks else None
-    hit = Placed(file.content_id, file.copy.file_id, chunk_id, file.score, file.parts, file.ranks)
-    return hit if score == file.score else lowered(hit, score)
-
-
-def lowered(hit: Placed, score: float) -> Placed:
-    """Return the hit with another score, and its parts in proportion."""
-    factor = score / hit.score if hit.score else 0.0
-    return hit._replace(score=score, parts=tuple(value * factor for value in hit.parts))

@@ -17,8 +17,9 @@ from livedex_indexing.plugins import Query as PluginQuery
 from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.scope import relative
 from livedex_indexing.rank.fusion import reciprocal
+from livedex_indexing.rank.placed import Placed
 from livedex_indexing.rank.postings import CONTENT_OF
-from livedex_indexing.rank.score import SIMILAR, Placed
+from livedex_indexing.rank.score import SIMILAR
 from livedex_indexing.rank.similarity import Similarity, nearest_chunks
 from livedex_indexing.search.meaning import NEAREST, Meaning, Vectors
 from livedex_indexing.search.search_request import SearchRequest

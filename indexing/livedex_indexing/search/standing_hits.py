@@ -17,7 +17,7 @@ from livedex_indexing.hits.live_files import LiveFiles, Stale
 from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import path_fields
 from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
-from livedex_indexing.rank.score import Placed
+from livedex_indexing.rank.placed import Placed
 from livedex_indexing.search.standing_query import Found, StandingQuery
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.row_types import ChunkRow

@@ -42,10 +42,11 @@ from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM
 from livedex_indexing.rank.near_names import is_shortened
 from livedex_indexing.rank.passages import remembered
 from livedex_indexing.rank.phrase_filter import FileFilter, PhraseCheck, PhraseMemory, Quoted, build_file_filter
+from livedex_indexing.rank.placed import Placed
 from livedex_indexing.rank.postings import RowCounts, first_chunks, phrase
 from livedex_indexing.rank.ranking_request import Arrangement, TypedText
 from livedex_indexing.rank.results import RankedResults
-from livedex_indexing.rank.score import FIRST, WEIGHTS, Placed
+from livedex_indexing.rank.score import FIRST, WEIGHTS
 from livedex_indexing.search import foreign_ranking
 from livedex_indexing.search.meaning import KEYWORD, Meaning
 from livedex_indexing.search.named_place import at_place, named_place

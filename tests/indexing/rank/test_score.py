@@ -11,21 +11,8 @@ from hypothesis import strategies as st
 
 from livedex_indexing.query.word_counts import idf_of
 from livedex_indexing.rank.features import FeatureTable, MatchFeatures
-from livedex_indexing.rank.score import (
-    DAMPING,
-    FIRST,
-    K1,
-    PER_FILE,
-    WEIGHTS,
-    B,
-    Copy,
-    Placed,
-    arrange,
-    code_answers,
-    diversify,
-    prose_later,
-    rank_files,
-)
+from livedex_indexing.rank.placed import DAMPING, PER_FILE, Placed, arrange, diversify
+from livedex_indexing.rank.score import FIRST, K1, WEIGHTS, B, Copy, code_answers, prose_later, rank_files
 
 SHORT = WEIGHTS["short"] / 2  # of a file of four chunks
 USUAL = 100  # words of a chunk: the average number, so that length has no effect
