@@ -148,7 +148,7 @@ DEFECTS = (
         "scope-misses-the-folder-above",
         "a search in a folder does not wait for the walk of a folder above it",
         "livedex_daemon/watch/backlog.py",
-        (("(path in above[root] or path.startswith(below[root]))", "path.startswith(below[root])"),),
+        (("is_below or (after < len(of_root) and of_root[after].startswith(place))", "is_below"),),
         f"{BACKLOG}::test_intersects",
     ),
     Defect(

@@ -122,6 +122,25 @@ DEFECTS: tuple[Defect, ...] = (
         f"{LOOKUP}::test_a_lookup_ends_with_the_request_that_waits_for_it",
     ),
     Defect(
+        "every-folder-of-a-path-is-touched",
+        "a path of a request costs a system call for each of the thousands of folders that are not there",
+        "livedex_indexing/disk/real_path.py",
+        (("            target, reached = None, len(done)\n", "            target = None\n"),),
+        "tests/indexing/disk/test_real_path.py::test_nothing_is_touched_below_what_is_not_there",
+    ),
+    Defect(
+        "rules-of-folders-that-are-not-there",
+        "an audit of a path of thousands of folders that are not there makes the rules of each",
+        "livedex_daemon/answer/audit_pass.py",
+        (
+            (
+                "[path] if is_folder and (not path or root.rules.explain(path, True) is None)",
+                "[path] if (not path or root.rules.explain(path, True) is None) and is_folder",
+            ),
+        ),
+        "tests/system/test_bad_input.py::test_paths_of_thousands_of_folders_cost_little",
+    ),
+    Defect(
         "path-of-any-length",
         "a path of a hundred thousand folders keeps the daemon from answering others",
         "livedex_ipc/params.py",

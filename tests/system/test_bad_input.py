@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from helpers.support import Daemon, Home, Tree, add_root, found, temporary_home
+from helpers.support import Daemon, Home, Tree, add_root, found, rss_kib, temporary_home
 from livedex_ipc.client import Client
 from livedex_ipc.errors import LivedexError
 
@@ -115,6 +115,14 @@ def test_params(client: Client, method: str, params: dict[str, Any], code: int, 
     error = refusal(client, method, params)
     assert (error.code, names in error.message) == (code, True), error.message
     assert client.call("server/ping") == {}
+
+
+@pytest.mark.parametrize("method", ["index/run", "index/audit"])
+def test_paths_of_thousands_of_folders_cost_little(client: Client, daemon: Daemon, tree: Tree, method: str) -> None:
+    before = rss_kib(daemon.pid, "VmHWM")
+    answer = client.call(method, {"paths": [f"{tree}/none{number}{'/a' * 8000}" for number in range(6)]})
+    assert answer.get("scanned", answer.get("checked")) == 0
+    assert rss_kib(daemon.pid, "VmHWM") < before + (48 << 10)
 
 
 def test_a_wrong_name_gets_the_nearest(client: Client) -> None:

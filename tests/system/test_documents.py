@@ -14,7 +14,7 @@ import pytest
 
 from helpers.acting_parser import ACTIONS
 from helpers.fault_injection import with_code
-from helpers.support import Daemon, Home, Tree, add_root, codes, examples, wait_converted, wait_until
+from helpers.support import Daemon, Home, Tree, add_root, codes, examples, rss_kib, wait_converted, wait_until
 from livedex_ipc.client import Client
 
 documents = pytest.importorskip("helpers.documents", reason="the parsers and writers of documents are not installed")
@@ -162,13 +162,6 @@ def test_mutated_documents_are_indexed_or_listed_and_cost_no_memory(
     print(f"{len(mutants)} mutants: {before} KiB before, {after} after, {peak} at most")
     print("\n".join(f"{count:5} {outcome}" for outcome, count in sorted(outcomes.items())))
     assert after < before + (96 << 10)
-
-
-def rss_kib(pid: int, field: str = "VmRSS") -> int:
-    """The resident memory of a process, where the system says it; else 0. ``VmHWM``: the most that it had."""
-    status = Path(f"/proc/{pid}/status")
-    lines = status.read_text().splitlines() if status.exists() else []
-    return next((int(line.split()[1]) for line in lines if line.startswith(f"{field}:")), 0)
 
 
 @pytest.fixture

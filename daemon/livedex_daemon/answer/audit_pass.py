@@ -107,9 +107,8 @@ class Auditor:
             is_ignored = found is not None and root.rules.explain(path, False) is not None
             yield from self._file(root, path, found if not is_ignored else None, row, misplaced=is_ignored)
         visited: set[bytes] = set()
-        stack = [path] if not path or (found is not None and found.kind == "folder") else []
-        if path and root.rules.explain(path, True) is not None:
-            stack = []
+        is_folder = not path or (found is not None and found.kind == "folder")
+        stack = [path] if is_folder and (not path or root.rules.explain(path, True) is None) else []
         while stack:
             folder = stack.pop()
             visited.add(folder)

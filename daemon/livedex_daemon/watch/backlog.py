@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import threading
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from math import inf
@@ -16,7 +17,6 @@ from typing import NamedTuple
 
 from livedex_daemon.watch.backlog_entry import SETTLE_MAX_S, SETTLE_S, Entry, Key, Waiter
 from livedex_daemon.watch.run_progress import RunProgress
-from livedex_indexing.relpath import parent
 
 __all__ = [
     "CHANGED",
@@ -65,18 +65,18 @@ def meeting(scope: Scope) -> Callable[[Key], bool]:
     """Return ``intersects`` for one scope and many keys."""
     if scope is None:
         return lambda _key: True
-    above: dict[int, set[bytes]] = {}
-    below: dict[int, tuple[bytes, ...]] = {}
-    for root, path in scope:
-        below[root] = (*below.get(root, ()), path and path + b"/")
-        folders, folder = above.setdefault(root, {b""}), path
-        while folder:
-            folders.add(folder)
-            folder = parent(folder)
+    places: dict[int, list[bytes]] = {}  # the topmost of each root, in order
+    for root, place in sorted((root, path and path + b"/") for root, path in scope):
+        of_root = places.setdefault(root, [])
+        if not of_root or not place.startswith(of_root[-1]):
+            of_root.append(place)
 
     def meets(key: Key) -> bool:
         root, path = key
-        return root in above and (path in above[root] or path.startswith(below[root]))
+        of_root, place = places.get(root, ()), path and path + b"/"
+        after = bisect_right(of_root, place)  # in this order, what lies above or below ``place`` is next to it
+        is_below = after > 0 and place.startswith(of_root[after - 1])
+        return is_below or (after < len(of_root) and of_root[after].startswith(place))
 
     return meets
 

@@ -6,9 +6,11 @@ wherever the way leads, and nothing hangs.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from functools import partial
+from math import inf
 from typing import Final, NamedTuple
 
 from livedex_indexing.disk.remote_mounts import REMOTE
@@ -27,37 +29,46 @@ def real_path(path: bytes, visit: Callable[[bytes], object] = lambda _entry: Non
     """Return the absolute path with all links resolved, as os.path.realpath does.
 
     What is not there, or cannot be read, counts as no link. ``visit`` is called with each entry before it is touched.
+    Nothing is touched below that: a path in a request may have thousands of folders.
     """
     left = path.split(b"/")[::-1]
-    done, links, complete = b"", 0, True
+    done: list[bytes] = []
+    reached: float = inf  # at most so many of ``done`` lead to an entry that may be there
+    links, complete = 0, True
     while left:
         name = left.pop()
         if name in (b"", b"."):
             continue
         if name == b"..":
-            done = done.rpartition(b"/")[0]
+            done = done[:-1]
             continue
-        here = done + b"/" + name
+        done.append(name)
+        if len(done) > reached:
+            continue
+        here, reached = _joined(done), inf
         visit(here)
         try:
             target = _target(here) if links < MAX_LINKS else None
         except TimeoutError:
             target, complete = None, False
-        if target is None:
-            done = here
-            continue
-        links += 1
-        left += target.split(b"/")[::-1]
-        if target.startswith(b"/"):
-            done = b""
-    return RealPath(done or b"/", complete)
+        except (OSError, ValueError):
+            target, reached = None, len(done)
+        if target is not None:
+            links += 1
+            left += target.split(b"/")[::-1]
+            done = [] if target.startswith(b"/") else done[:-1]
+    return RealPath(_joined(done), complete)
+
+
+def _joined(names: list[bytes]) -> bytes:
+    return b"/" + b"/".join(names)
 
 
 def _target(path: bytes) -> bytes | None:
-    """Return the target of a link; None if ``path`` is none, is not there, or cannot be read. Raises TimeoutError."""
+    """Return the target of a link; None if ``path`` is none. Raises OSError, and ValueError as the system call does."""
     try:
         return REMOTE.run(path, b"", partial(os.readlink, path))
-    except TimeoutError:
-        raise
-    except (OSError, ValueError):
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
         return None

@@ -39,6 +39,16 @@ def test_it_is_what_the_system_finds(top: Path, name: str) -> None:
     assert real_path(path) == RealPath(os.path.realpath(path), True)
 
 
+@pytest.mark.parametrize("folder", ["none", "folder/file", "dangling", "n" * 256])
+def test_nothing_is_touched_below_what_is_not_there(top: Path, folder: str) -> None:
+    touched: list[bytes] = []
+    path = os.fsencode(f"{top}/{folder}{'/a' * 5000}")
+    assert real_path(path, touched.append).path == os.fsencode(os.path.realpath(top / folder)) + b"/a" * 5000
+    assert len(touched) < 20
+    back = os.fsencode(f"{top}/{folder}/a{'/..' * 2}/slash/file")
+    assert real_path(back) == RealPath(os.path.realpath(back), True)
+
+
 def test_links_in_a_circle_have_an_end(top: Path) -> None:
     (top / "circle").symlink_to("circle")
     assert real_path(os.fsencode(top / "circle")).complete
