@@ -49,8 +49,20 @@ DEFECTS: tuple[Defect, ...] = (
         "unindexed-folder-widens-a-symbol-search",
         "one folder of an editor's workspace that is not indexed makes its search one of all indexed folders",
         "livedex_ipc/lsp/lsp_stdio.py",
-        (("if self._is_indexed(folder)) if len(folders) > 1 else ()", "if False)"),),
+        (
+            (
+                "            return self._search(query, self._indexed(folders))\n",
+                "            return self._search(query, ())\n",
+            ),
+        ),
         "tests/ipc/lsp/test_lsp_stdio.py::test_a_folder_of_the_workspace_that_is_not_indexed_does_not_widen_the_search",
+    ),
+    Defect(
+        "workspace-of-a-thousand-folders-at-most",
+        "an editor with more than 1,000 folders in its workspace gets an error for each search",
+        "livedex_ipc/lsp/lsp_stdio.py",
+        (("    return [folders[start : start + MAX_ITEMS] for", "    return [folders for"),),
+        "tests/ipc/lsp/test_lsp_stdio.py::test_a_workspace_of_any_number_of_folders_is_searched",
     ),
     Defect(
         "next-page-skips-hits",

@@ -298,12 +298,12 @@ class FreshReads:
         path, paths = path_bytes(params), paths_bytes(params)
         if path is None and not paths:
             return None
-        found = [await self.resolve(path, "path")] if path is not None else []
-        found += [await self.resolve(each, "paths") for each in paths or ()]
+        found = await self.resolve([path], "path") if path is not None else []
+        found += await self.resolve(paths or [], "paths")
         return [real for real, _ in found], list(dict.fromkeys(place for _, places in found for place in places))
 
-    async def resolve(self, path: bytes, field: str) -> tuple[bytes, list[Place]]:
-        """Return the real path of a param and its places in the roots. Raise OutsideRoots or Unavailable.
+    async def resolve(self, paths: list[bytes], field: str) -> list[tuple[bytes, list[Place]]]:
+        """Return the real path of each path of a param and its places in the roots. Raise OutsideRoots or Unavailable.
 
         For a symbolic link, use the target if a root contains it, else the link itself. So a path outside all roots by
         its name is looked up too: a link in it may lead into a root.
@@ -311,7 +311,7 @@ class FreshReads:
         await self.roots_known()
         roots = self.root_paths()
 
-        def look(lookup: Lookup) -> tuple[bytes, list[Place]]:
+        def look(lookup: Lookup, path: bytes) -> tuple[bytes, list[Place]]:
             for find in (lookup.real, lookup.entry):
                 real = find(path)
                 places = places_at(real, roots)
@@ -319,7 +319,9 @@ class FreshReads:
                     return real, places
             raise outside(path, field)
 
-        return await self.lookups.run(path, look)
+        if not paths:
+            return []
+        return await self.lookups.run(paths[0], lambda lookup: [look(lookup, path) for path in paths])
 
     async def root_at(self, path: bytes, field: str) -> Root:
         """Return the root of this path. Raise OutsideRoots, which names the param ``field``, if it is none."""

@@ -238,7 +238,7 @@ class IndexMethods:
         given = paths_bytes(params)
         if not given:
             return [(root.id, b"") for root in self._roots if root.present]
-        return [place for path in given for place in (await self._reads.resolve(path, "paths"))[1]]
+        return [place for _, places in await self._reads.resolve(given, "paths") for place in places]
 
 
 class FileMethods:
@@ -328,7 +328,7 @@ class FileMethods:
     async def _place(self, params: PathParams) -> tuple[Root, bytes]:
         """Return the root that contains the params' ``path``, and the path relative to it. Raise OutsideRoots."""
         given = _required_path(params)
-        path, _ = await self._reads.resolve(given, "path")
+        ((path, _),) = await self._reads.resolve([given], "path")
         found = self._roots.locate(path)
         if found is None:
             raise outside(given, "path")

@@ -34,8 +34,8 @@ T = TypeVar("T")
 class Lookup:
     """One lookup. ``at``: the path that it checks on the disk now, since ``since`` (monotonic)."""
 
-    def __init__(self, refuse_if_hung: Callable[[Lookup, bytes], None]) -> None:
-        self.at = b"/"
+    def __init__(self, refuse_if_hung: Callable[[Lookup, bytes], None], at: bytes = b"/") -> None:
+        self.at = at
         self.since = time.monotonic()
         self._refuse_if_hung = refuse_if_hung
         self._is_abandoned = False
@@ -93,9 +93,9 @@ class PathLookups:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def run(self, path: bytes, look: Callable[[Lookup], T]) -> T:
-        """Return the result of ``look`` for ``path``, from a thread. Raise Unavailable."""
+        """Return the result of ``look``, from a thread. ``path``: the first that it looks at. Raise Unavailable."""
         loop = asyncio.get_running_loop()
-        lookup = Lookup(self._refuse_if_hung)
+        lookup = Lookup(self._refuse_if_hung, path)
 
         def act() -> T:
             lookup.since = time.monotonic()
@@ -111,7 +111,7 @@ class PathLookups:
         except TimeoutError:
             if not limit.expired():
                 raise
-            raise _hung(path) from None
+            raise _hung(lookup.at) from None
         finally:
             lookup.abandon()
 

@@ -6,6 +6,8 @@ does nothing while no message comes. A daemon that restarts is connected to agai
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import json
 import os
 import sys
@@ -35,6 +37,7 @@ from livedex_ipc.lsp.lsp_protocol import (
     refusal,
 )
 from livedex_ipc.lsp.workspace_symbols import symbols
+from livedex_ipc.params import MAX_ITEMS
 
 MOST_SYMBOLS = 100
 MAX_WAITING = 1000
@@ -145,24 +148,30 @@ class Server:
 
     def _symbols(self, query: str) -> list[dict[str, object]]:
         """Search as the user types; in the indexed folders of the workspace, else everywhere. Raise LivedexError."""
-        folders = self._protocol.folders
+        folders = _topmost(self._protocol.folders)
         try:
             return self._search(query, folders)
         except OutsideRoots:
-            indexed = tuple(folder for folder in folders if self._is_indexed(folder)) if len(folders) > 1 else ()
-            return self._search(query, indexed)
+            return self._search(query, self._indexed(folders))
 
     def _search(self, query: str, folders: tuple[bytes, ...]) -> list[dict[str, object]]:
         """``folders``: none for all. Raise OutsideRoots if one of them is not indexed."""
-        params = {"query": query, "limit": MOST_SYMBOLS, "typing": True, **_paths(folders)}
-        return symbols(self._call("search", params)["hits"], self._protocol.encoding)
+        found = [
+            self._call("search", {"query": query, "limit": MOST_SYMBOLS, "typing": True, **_paths(some)})["hits"]
+            for some in _shares(folders)
+        ]
+        best_first = heapq.merge(*found, key=lambda hit: -hit["score"])
+        return symbols(list(itertools.islice(best_first, MOST_SYMBOLS)), self._protocol.encoding)
 
-    def _is_indexed(self, folder: bytes) -> bool:
+    def _indexed(self, folders: tuple[bytes, ...]) -> tuple[bytes, ...]:
+        """Return those of the folders that are indexed: where not all of them are, each half is tried by itself."""
         try:
-            self._call("files/list", {**_paths((folder,)), "limit": 1, "fresh": False})
+            for some in _shares(folders):
+                self._call("files/list", {**_paths(some), "limit": 1, "fresh": False})
         except OutsideRoots:
-            return False
-        return True
+            half = len(folders) // 2
+            return self._indexed(folders[:half]) + self._indexed(folders[half:]) if half else ()
+        return folders
 
     def _call(self, method: str, params: Mapping[str, object]) -> Any:
         """Call a method; once more if the connection is lost, since the daemon may have been restarted."""
@@ -194,6 +203,20 @@ class Server:
                 self._stdout.flush()
         except (OSError, ValueError):
             os._exit(1)  # the client has gone
+
+
+def _topmost(folders: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """Return the folders that lie in no other one: no hit is found twice."""
+    found: list[bytes] = []
+    for folder in sorted(folder.rstrip(b"/") + b"/" for folder in folders):
+        if not found or not folder.startswith(found[-1]):
+            found.append(folder)
+    return tuple(found)
+
+
+def _shares(folders: tuple[bytes, ...]) -> list[tuple[bytes, ...]]:
+    """Divide the folders: one request names at most ``MAX_ITEMS``."""
+    return [folders[start : start + MAX_ITEMS] for start in range(0, len(folders), MAX_ITEMS)] or [()]
 
 
 def _paths(folders: tuple[bytes, ...]) -> dict[str, object]:

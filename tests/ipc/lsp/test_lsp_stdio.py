@@ -124,6 +124,21 @@ def test_a_folder_of_the_workspace_that_is_not_indexed_does_not_widen_the_search
     assert editor.names("lease") == ["a lease"]
 
 
+def test_a_workspace_of_any_number_of_folders_is_searched(
+    daemon: Daemon, tree: Tree, editor: Editor, tmp_path: Path
+) -> None:
+    tree.write_all({f"p{number}/a.md": f"lease number {number}\n" for number in (0, 1_150)})
+    tree.write("outside/a.md", "lease of another\n")
+    for number in range(1_200):
+        tree.mkdir(f"p{number}/inner")
+    with daemon.client() as client:
+        add_root(client, tree)
+    folders = [tree / f"p{number}{inner}" for number in range(1_200) for inner in ("", "/inner")]
+    listed = [{"uri": path.as_uri(), "name": path.name} for path in (tmp_path / "elsewhere", *folders)]
+    editor.ask("initialize", workspaceFolders=listed)
+    wait_until(lambda: sorted(editor.names("lease")) == ["lease number 0", "lease number 1150"], what="both leases")
+
+
 def test_it_goes_on_after_the_daemon_was_killed(daemon: Daemon, tree: Tree, editor: Editor) -> None:
     tree.write("a.md", "a lease\n")
     with daemon.client() as client:
