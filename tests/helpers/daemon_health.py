@@ -102,3 +102,10 @@ def children(pid: int) -> list[int]:
         with suppress(OSError):
             found += map(int, (task / "children").read_text().split())
     return found
+
+
+def rss_kib(pid: int, field: str = "VmRSS") -> int:
+    """The resident memory of a process, where the system says it; else 0. ``VmHWM``: the most that it had."""
+    status = Path(f"/proc/{pid}/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((int(line.split()[1]) for line in lines if line.startswith(f"{field}:")), 0)

@@ -398,10 +398,3 @@ def watch_count(daemon: Daemon) -> int:
         except OSError:
             continue
     return total
-
-
-def rss_kib(pid: int, field: str = "VmRSS") -> int:
-    """The resident memory of a process, where the system says it; else 0. ``VmHWM``: the most that it had."""
-    status = Path(f"/proc/{pid}/status")
-    lines = status.read_text().splitlines() if status.exists() else []
-    return next((int(line.split()[1]) for line in lines if line.startswith(f"{field}:")), 0)

@@ -149,7 +149,7 @@ DEFECTS = (
         "a search in a folder does not wait for the walk of a folder above it",
         "livedex_daemon/watch/backlog.py",
         (("is_below or (after < len(of_root) and of_root[after].startswith(place))", "is_below"),),
-        f"{BACKLOG}::test_intersects",
+        "tests/daemon/watch/test_scopes.py::test_intersects",
     ),
     Defect(
         "released-before-the-commit",

@@ -219,7 +219,7 @@ DEFECTS = (
         "last-of-two-paths-wins",
         "of two paths to search in, one is forgotten silently",
         "livedex_daemon/answer/fresh_reads.py",
-        (("for each in paths or ()]\n        return", "for each in (paths or ())[-1:]]\n        return"),),
+        (("self.resolve(paths or [], ", "self.resolve((paths or [])[-1:], "),),
         "tests/system/test_search_contract.py::test_several_paths_admit_what_lies_in_any",
     ),
     Defect(

@@ -11,6 +11,13 @@ JOURNAL = "tests/service/test_journal.py"
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
+        "chore-of-a-stopping-daemon-is-an-error",
+        "an ordinary stop logs an error",
+        "livedex_daemon/upkeep/chores.py",
+        (("if error is not None and not isinstance(error, Unavailable):", "if error is not None:"),),
+        "tests/daemon/upkeep/test_chores.py::test_a_chore_that_a_stopping_daemon_refuses_is_no_error_in_the_log",
+    ),
+    Defect(
         "silent-writer-called-alive",
         "the watchdog is fed for ever by a thread that lives and does nothing",
         "livedex_daemon/process/supervisor_reports.py",

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from helpers.support import Daemon, Home, Tree, add_root, found, rss_kib, temporary_home
+from helpers.daemon_health import rss_kib
+from helpers.support import Daemon, Home, Tree, add_root, found, temporary_home
 from livedex_ipc.client import Client
 from livedex_ipc.errors import LivedexError
 

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from helpers.acting_parser import ACTIONS
+from helpers.daemon_health import rss_kib
 from helpers.fault_injection import with_code
-from helpers.support import Daemon, Home, Tree, add_root, codes, examples, rss_kib, wait_converted, wait_until
+from helpers.support import Daemon, Home, Tree, add_root, codes, examples, wait_converted, wait_until
 from livedex_ipc.client import Client
 
 documents = pytest.importorskip("helpers.documents", reason="the parsers and writers of documents are not installed")

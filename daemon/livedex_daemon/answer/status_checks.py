@@ -184,8 +184,9 @@ def _lost_log(_state: DaemonState) -> Warnings:
     file = logs.log_file()
     if file is None or file.fault is None:
         return []
-    message = f"the log {file.baseFilename} cannot be written ({file.fault}): its lines go to stderr"
-    remedy = "free some space on its disk, make its folder writable, or move away what is in its place"
+    kept = "lines go to the daemon's stderr, which is kept only if a service or a terminal started it"
+    message = f"the log {file.baseFilename} cannot be written ({file.fault}): {kept}"
+    remedy = "free some space on its disk, make it and its folder writable, or move away what is in its place"
     return [warning("log_unavailable", message, remedy)]
 
 

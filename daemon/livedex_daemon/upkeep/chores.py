@@ -14,6 +14,7 @@ from typing import Any
 
 from livedex_daemon.upkeep.idle_maintenance import IdleMaintenance
 from livedex_daemon.upkeep.root_check import RootCheck
+from livedex_ipc.errors import Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -44,11 +45,15 @@ def _later_on(loop: asyncio.AbstractEventLoop) -> Callable[[float, Callable[[], 
 
 
 def _log_failure_of(chore: Future[Any] | None) -> None:
-    """Log the failure of a chore, since no caller waits for its end; the schedule tries it again."""
+    """Log the failure of a chore, since no caller waits for its end; the schedule tries it again.
+
+    Unavailable is none of its own: the daemon stops, or a fault of the index was logged before.
+    """
     if chore is not None:
         chore.add_done_callback(_log_failure)
 
 
 def _log_failure(chore: Future[Any]) -> None:
-    if not chore.cancelled() and chore.exception() is not None:
-        log.error("chore_failed", extra={"error": repr(chore.exception())})
+    error = None if chore.cancelled() else chore.exception()
+    if error is not None and not isinstance(error, Unavailable):
+        log.error("chore_failed", extra={"error": repr(error)})
