@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
 import json
+import os
 import queue
 import subprocess
+import termios
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import IO, Any
 
-from helpers.support import LIVEDEX, Home
+from helpers.support import LIVEDEX, Home, wait_until
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -116,3 +121,19 @@ class McpClient:
         assert result["isError"], result
         text: str = result["content"][0]["text"]
         return text
+
+
+def read_late(pipe: IO[bytes], has_ended: Callable[[], bool]) -> bytes:
+    """Return all that is written into a pipe: read each part only once nothing more is written without that."""
+    fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 4096)
+    parts, sizes = [b""], [0, 0]
+
+    def rests() -> bool:
+        size = array.array("i", [0])
+        fcntl.ioctl(pipe, termios.FIONREAD, size)
+        sizes[:] = sizes[1], size[0]
+        return has_ended() or sizes[0] == sizes[1] > 0
+
+    while wait_until(rests) and (part := os.read(pipe.fileno(), 4096)):
+        parts.append(part)
+    return b"".join(parts)

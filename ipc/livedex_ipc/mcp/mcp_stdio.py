@@ -64,7 +64,7 @@ class StdioServer:
             elif line.strip():
                 self._take(line)
         with self._state:
-            self._state.wait_for(lambda: not self._calls, END_S)
+            self._state.wait_for(lambda: not self._calls and not self._busy, END_S)  # busy until the answer is written
 
     def _refuse_long(self, line: bytes) -> None:
         """Read the rest of a message that is too long, and say so to the request, if its id is known."""

@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from helpers.mcp_client import McpClient
+from helpers.mcp_client import McpClient, read_late
 from helpers.stranger import stranger
 from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, wait_until
 
@@ -272,6 +272,22 @@ def test_it_ends_with_its_client_and_finishes_what_is_under_way(indexed: Daemon)
     assert agent.reply(number)["result"]["structuredContent"]["hits"]
     with agent:
         pass
+
+
+@pytest.mark.shares_daemon
+def test_answers_that_are_read_late_are_all_written(indexed: Daemon, tree: Tree) -> None:
+    long = tree.write("long.txt", "a line of words\n" * 2_000)
+    call = {"name": "retrieve", "arguments": {"path": str(long)}}
+    requests = [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call} for number in range(8)]
+    with subprocess.Popen(
+        [str(LIVEDEX), "mcp"], env=indexed.home.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(b"".join(json.dumps(request).encode() + b"\n" for request in requests))
+        process.stdin.close()
+        lines = read_late(process.stdout, lambda: process.poll() is not None).splitlines()
+        assert sorted(json.loads(line)["id"] for line in lines) == list(range(8))
+        assert process.wait(30) == 0
 
 
 @pytest.mark.shares_daemon
