@@ -5,6 +5,7 @@ Invariant: a child ends when its parent ends, even in the middle of a loop in C 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -16,7 +17,10 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 def follow_parent(parent: int, nice: int) -> None:
-    """Tie this process to the process ``parent`` and lower its priority by ``nice``. Exit if the parent is gone."""
+    """Tie this process to the process ``parent`` and lower its priority by ``nice``, where the system lets it.
+
+    Exit if the parent is gone.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         # The kernel sends it when the parent *thread* ends: ``child_starter`` has one that ends with its process.
@@ -25,5 +29,6 @@ def follow_parent(parent: int, nice: int) -> None:
     if os.getppid() != parent:
         sys.exit(0)  # the parent died before the line above took effect
     if nice:
-        os.nice(nice)
+        with contextlib.suppress(OSError):  # a filter of system calls may forbid it, as systemd's ``~@resources``
+            os.nice(nice)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would contain text of files
