@@ -154,6 +154,20 @@ DEFECTS = (
         f"{SUFFIX}::test_the_file_comes_first",
     ),
     Defect(
+        "shortened-path",
+        "`base_ev` finds nothing, though there is a `base_events.py`",
+        "livedex_indexing/search/pasted_line.py",
+        (("with_whole_path(reader, request, is_name)", "request"),),
+        "tests/indexing/search/test_shortened_file.py::test_the_file_comes_first",
+    ),
+    Defect(
+        "path-over-a-name",
+        "a word that shortens a defined name finds a file whose name it shortens, too",
+        "livedex_indexing/search/shortened_file.py",
+        ((" or (not typed.folders and not typed.suffix and is_name(text))", ""),),
+        "tests/indexing/search/test_shortened_file.py::test_what_is_somewhere_is_meant_itself",
+    ),
+    Defect(
         "suffix-in-a-text",
         "`walk.h` finds `walk.c`, though a text names `walk.h`",
         "livedex_indexing/search/other_suffix.py",

@@ -19,7 +19,7 @@ from livedex_indexing.rank.defined_names import SYMBOLS
 from livedex_indexing.rank.index_view import IndexView
 from livedex_indexing.rank.postings import phrase
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.text.name_beginnings import keys_of_beginnings, keys_of_joined, split_name
+from livedex_indexing.text.name_beginnings import has_beginnings, keys_of_beginnings, keys_of_joined, split_name
 
 _PARTS: Final = range(2, 8)
 _ROWS: Final = 100_000  # rows that FTS5 reads
@@ -157,18 +157,10 @@ def _gaps(typed: Sequence[str], parts: Sequence[str]) -> int | None:
     """Return how many parts of a name are shortened to less than their beginning; None if another name is typed: one
     word has the beginnings of all parts, several words shorten one part each."""
     if len(typed) == 1:
-        return 0 if len(parts) > 1 and _has_beginnings(typed[0], parts) else None
+        return 0 if len(parts) > 1 and has_beginnings(typed[0], parts) else None
     if len(typed) != len(parts) or not all(map(_shortens, typed, parts)):
         return None
     return sum(not part.startswith(short) for short, part in zip(typed, parts, strict=True))
-
-
-def _has_beginnings(word: str, parts: Sequence[str]) -> bool:
-    """Whether a word is made of beginnings of all parts, each of two letters at least."""
-    ends = {0}
-    for part in parts:
-        ends = {end + size for end in ends for size in range(2, len(part) + 1) if word.startswith(part[:size], end)}
-    return len(word) in ends
 
 
 def _shortens(short: str, part: str) -> bool:

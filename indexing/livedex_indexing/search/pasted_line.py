@@ -25,6 +25,7 @@ from livedex_indexing.rank.postings import phrase
 from livedex_indexing.search.other_suffix import with_other_suffix
 from livedex_indexing.search.other_tools import in_this_syntax
 from livedex_indexing.search.search_request import SearchRequest
+from livedex_indexing.search.shortened_file import with_whole_path
 from livedex_indexing.search.written_date import with_written_date
 from livedex_indexing.search.written_number import with_written_number
 from livedex_indexing.store.read_pool import Reader
@@ -67,14 +68,17 @@ def _is_message(reader: Reader, typed: str, phrases: Collection[str]) -> bool:
     return False
 
 
-def as_written(reader: Reader, request: SearchRequest, is_pasted: Callable[[str], bool]) -> SearchRequest:
+def as_written(
+    reader: Reader, request: SearchRequest, is_pasted: Callable[[str], bool], is_name: Callable[[str], bool]
+) -> SearchRequest:
     """Return the request for what files have instead of what was typed: a question without what is put around it, a
     line without the ellipsis where it was cut, or the sign of a diff, what a regular expression looks for, a variable
     of the environment alone, a tag or a link without the word, the name in what a program printed, a date in another
-    form, what was typed as for another tool, the file with another suffix; any other request as it is. ``is_pasted``:
-    as for `is_plain_text`."""
+    form, what was typed as for another tool, the file with another suffix or by its whole path; any other request as
+    it is. ``is_pasted``: as for `is_plain_text`; ``is_name``: as for `with_whole_path`."""
     request = in_this_syntax(reader, request, is_pasted)
     request = with_other_suffix(reader, request, is_pasted)
+    request = with_whole_path(reader, request, is_name)
     request = _without_chat(reader, request, is_pasted)
     request = _without_ellipsis(reader, request, is_pasted)
     request = _without_sign_of_diff(reader, request, is_pasted)

@@ -177,7 +177,7 @@ class WordSearch:
 
     def _read_and_find(self) -> tuple[CompiledQuery, _Found]:
         """Decide how the query is meant, and search. The decision is the same for every page of a generation."""
-        self._run.request = as_written(self._reader, self._run.request, self._is_pasted)
+        self._run.request = as_written(self._reader, self._run.request, self._is_pasted, self._is_name)
         text = self._run.request.query
         if text != self._typed:
             self._query = self._run.request.parsed()[0]
@@ -258,6 +258,10 @@ class WordSearch:
         tokens = self._reader.tokens(text)
         is_indexed = tokens and self._reader.has_chunk(f"body : {phrase(tokens)}")  # seldom
         return bool(is_indexed) and self._found_names().is_written(text)
+
+    def _is_name(self, word: str) -> bool:
+        """Whether a word shortens a defined name."""
+        return bool(self._found_names().shortened(word))
 
     def _view(self, resolved: ResolvedFilters) -> IndexView:
         texts = LiveTexts(self._reader, self._run.live, resolved)

@@ -28,6 +28,14 @@ def split_name(name: str) -> list[str]:
     return [part.lower() for part in (parts_of_all(pieces) if not name.isupper() else pieces)]
 
 
+def has_beginnings(word: str, parts: Sequence[str]) -> bool:
+    """Whether a word is made of beginnings of all parts, each of two letters at least."""
+    ends = {0}
+    for part in parts:
+        ends = {end + size for end in ends for size in range(2, len(part) + 1) if word.startswith(part[:size], end)}
+    return len(word) in ends
+
+
 def outline_words(names: Sequence[str]) -> str:
     """Return the names that a chunk defines, their parts and their keys, as the index has them."""
     return " ".join([name_words(names), *_keys_of_all(names)])
