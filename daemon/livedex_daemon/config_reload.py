@@ -163,12 +163,13 @@ class Reloader:
         """Read the file again if it differs from the last one read: without a watch there is no event.
 
         Also read it while its configuration is pending, or refused: perhaps the file could not be read. And while
-        the path of a root is not known to be real: the mount that it lies on may answer again. And while a root is
-        missing to which a link led: perhaps it leads elsewhere now.
+        the path of a root is not known to be real: the mount that it lies on may answer again. And while a link
+        leads elsewhere than to its root, or did so to one that is missing.
         """
         refused = self._current.fault is not None
-        lost_link = any(root.config.is_link and root.state == "missing" for root in self._targets.roots)
-        waits = self.must_apply or refused or lost_link or not _is_real(self._current.config)
+        roots = self._targets.roots
+        other_link = any(root.leads_elsewhere or (root.config.is_link and root.state == "missing") for root in roots)
+        waits = self.must_apply or refused or other_link or not _is_real(self._current.config)
         if self._timer is None and (waits or self._state_of_file() != self._seen):
             self.soon()
 

@@ -11,6 +11,13 @@ IGNORE_FILES = "tests/indexing/ignore/test_ignore_files.py"
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
+        "link-of-a-root-followed-once",
+        "a root whose link leads to another folder stays the former one until the next start",
+        "livedex_daemon/upkeep/root_check.py",
+        (("root.config.is_link and leads_elsewhere(", "False and leads_elsewhere("),),
+        "tests/system/test_replaced_roots.py::test_a_configured_link_is_followed_to_another_folder",
+    ),
+    Defect(
         "misspelt-path-lists-nothing",
         "a list of what is at a path where nothing is looks like that of an empty folder",
         "livedex_indexing/search/listing.py",

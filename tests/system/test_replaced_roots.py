@@ -191,6 +191,25 @@ def test_a_configured_link_that_led_nowhere_is_followed(start_daemon: Callable[.
         assert found(client, "alpha") == ["b.txt"]
 
 
+def test_a_configured_link_is_followed_to_another_folder(start_daemon: Callable[..., Daemon], tmp_path: Path) -> None:
+    """The former folder is still there, as the former release is; at last a folder takes the place of the link."""
+    where = tmp_path.resolve()
+    link, first, second = where / "current", Tree(where / "first"), Tree(where / "second")
+    first.write("a.txt", "alpha one")
+    second.write("b.txt", "alpha two")
+    link.symlink_to("first")
+    with start_daemon(f'[[roots]]\npath = "{link}"\n').client() as client:
+        wait_ready(client)
+        (where / "next").symlink_to("second")
+        (where / "next").rename(link)
+        wait_until(lambda: states(client) == {str(second): "online"}, 2 * RETURN_S, what="the other folder")
+        assert found(client, "alpha") == ["b.txt"]
+        link.unlink()
+        Tree(link).write("c.txt", "alpha three")
+        wait_until(lambda: states(client) == {str(link): "online"}, 2 * RETURN_S, what="the folder itself")
+        assert found(client, "alpha") == ["c.txt"]
+
+
 @needs_namespaces
 @pytest.mark.skipif(sys.platform != "linux", reason="proc is Linux's")
 def test_proc_in_the_place_of_a_root(start_daemon: Callable[..., Daemon], folders: Folders) -> None:

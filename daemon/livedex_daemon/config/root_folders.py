@@ -84,6 +84,15 @@ def real_path(path: str) -> RealPath:
     return RealPath(os.fsdecode(found.path), found.complete)
 
 
+def leads_elsewhere(configured: str, path: bytes) -> bool:
+    """Return True if the links of a root as it is configured lead to another folder than ``path`` now."""
+    try:
+        found = real_path(expand(configured))
+    except ValueError:
+        return False
+    return found.is_real and os.fsencode(found.path) != path and is_folder(found.path)
+
+
 def is_folder(path: str) -> bool:
     """Return True for a folder; False also if its mount does not answer."""
     try:

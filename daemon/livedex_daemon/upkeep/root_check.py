@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import NamedTuple
 
+from livedex_daemon.config.root_folders import leads_elsewhere
 from livedex_daemon.upkeep.pending_rows import PendingRows
 from livedex_daemon.watch.backlog import Mark
 from livedex_daemon.watch.event_source import EventSource
@@ -58,6 +59,7 @@ class RootCheck:
         self._pool.revive()
         for root in self._roots:
             self._presence.check(root, rewatch=revived)
+            root.leads_elsewhere = root.config.is_link and leads_elsewhere(root.config.configured, root.path)
             self._presence.drop_expired(root)
             self._watching.retry(root)
             root.rules.allow_again(partial(self._mark, root))

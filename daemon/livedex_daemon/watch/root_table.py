@@ -36,6 +36,7 @@ class Root:
         self.state: RootState = "missing"
         self.missing_since = row.missing_since
         self.taken_by = ""  # while ``missing``: what is in its place
+        self.leads_elsewhere = False  # the links that led here lead to another folder now
         self.nested: frozenset[bytes] = frozenset()  # folders below that are roots of their own
         self.refused: set[bytes] = set()  # folders for which no watch could be placed
         self.remote: set[bytes] = set()  # folders where the kernel does not see every change
