@@ -97,7 +97,7 @@ DEFECTS = (
         "lost-link-not-followed",
         "a root that was a link and is missing is not resolved again",
         "livedex_daemon/config_reload.py",
-        (("self.must_apply or refused or lost_link or", "self.must_apply or refused or"),),
+        (("self.must_apply or refused or other_link or", "self.must_apply or refused or"),),
         f"{REPLACED}::test_a_configured_link_that_led_nowhere_is_followed",
     ),
     Defect(
