@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from livedex_indexing.query.query_terms import STOP_WORDS
+from livedex_indexing.query.sentence import is_prose
 from livedex_indexing.query.typed_name import TypedName, typed_name
 
 _MOST: Final = 4  # names of a text that are looked up, …
@@ -106,6 +107,11 @@ def is_doubtful(text: str) -> bool:
 def is_message(text: str) -> bool:
     """Whether a text says something of a name in words, as messages do: it is no line of code that has it."""
     return _is_fault(text) or (_IN_WORDS.search(text) is not None and not any(_declared(text.strip())))
+
+
+def is_mention(text: str) -> bool:
+    """Whether a text only mentions its names: it is prose that reports no fault, and no line of code."""
+    return is_prose(text) and not _is_fault(text) and not any(_declared(text.strip()))
 
 
 def _is_fault(text: str) -> bool:

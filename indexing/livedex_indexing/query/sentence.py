@@ -24,8 +24,13 @@ _WORD: Final = re.compile(r"[^\W_]+")
 
 
 def is_sentence(text: str) -> bool:
-    """Whether a query is prose of several words, with stop words among them."""
-    if len(text) > _LONGEST or _CODE.search(text):
+    """Whether a query is prose of several words, with stop words among them and no sign of code."""
+    return _CODE.search(text) is None and is_prose(text)
+
+
+def is_prose(text: str) -> bool:
+    """Whether a text is of several words, with stop words among them; it may have signs of code."""
+    if len(text) > _LONGEST:
         return False
     words = _WORD.findall(text.lower())
     stops = sum(word in STOP_WORDS or is_letter(word) for word in words)

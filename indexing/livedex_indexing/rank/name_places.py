@@ -9,7 +9,13 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from livedex_indexing.query.inner_text import texts_inside
-from livedex_indexing.query.message_names import has_plain_name, is_doubtful, is_message, names_in_message
+from livedex_indexing.query.message_names import (
+    has_plain_name,
+    is_doubtful,
+    is_mention,
+    is_message,
+    names_in_message,
+)
 from livedex_indexing.query.pasted_pieces import may_have_other_parts
 from livedex_indexing.query.query_terms import STOP_WORDS, QueryTerm, begins_too_much
 from livedex_indexing.query.typed_name import (
@@ -54,7 +60,7 @@ from livedex_indexing.rank.near_names import is_shortened
 from livedex_indexing.rank.outline_probe import OutlineProbe
 from livedex_indexing.rank.piece_places import ROWS_READ, chunks_with_row, having_parts
 from livedex_indexing.rank.postings import CONTENT_OF, phrase
-from livedex_indexing.rank.whole_query import chunks_with_neighbours, has_message
+from livedex_indexing.rank.whole_query import chunks_with_neighbours, has_message, share_of_names
 from livedex_indexing.store.database import id_list
 from livedex_indexing.text.terms import parts_of
 
@@ -207,6 +213,9 @@ class NamePlaces:
         values = names if has_plain_name(text) else ()  # a name of code is no value of the message in a file
         if names and is_doubtful(text) and has_message(values, rows.values(), spoken, scored):
             named = {}
+        if names and is_mention(text):
+            parts = self._reader.tokens(" ".join(part for each in names for part in (each.name, *parts_of(each.name))))
+            named = {i: share_of_names(parts, scored) * value for i, value in named.items()}
         rated = self.of_text(self._inner or text, rows, spoken, first)
         if self._imported:
             return self._with_imported(rated)

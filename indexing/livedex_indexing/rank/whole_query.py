@@ -5,6 +5,7 @@ Invariant: pure, and decided by the words' places alone, not by how rare they ar
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Final
@@ -100,6 +101,14 @@ def has_message(
         for row in rows
         if row.pairs
     )
+
+
+def share_of_names(names: Iterable[str], scored: Sequence[QueryTerm]) -> float:
+    """Return the share of the query's Σ idf that the words of some names have. ``names``: their words, as the tokenizer
+    returns them."""
+    words = set(names)
+    total = math.fsum(term.idf for term in scored)
+    return math.fsum(term.idf for term in scored if not words.isdisjoint(term.tokens)) / total if total else 1.0
 
 
 def _longest_run(pairs: Sequence[int]) -> int:

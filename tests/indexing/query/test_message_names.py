@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_indexing.query.message_names import has_plain_name, is_doubtful, is_message, names_in_message
+from livedex_indexing.query.message_names import has_plain_name, is_doubtful, is_mention, is_message, names_in_message
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,17 @@ def test_a_plain_word_is_a_name_where_a_message_calls_it_one(text: str, plain: b
 )
 def test_a_line_of_code_is_no_message(text: str, message: bool) -> None:
     assert is_message(text) is message
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("moor all of the ships that are in `berth` at the end of the day", True),
+        ("error: the method `berth` is not in scope for the harbour", False),
+        ("cannot find the method `berth` in a harbour that is shut", False),
+        ("berth(ship) if it is not in the harbour and has a crew", False),
+        ("method `berth` not known", False),
+    ],
+)
+def test_prose_that_reports_no_fault_only_mentions_its_names(text: str, expected: bool) -> None:
+    assert is_mention(text) is expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_indexing.query.sentence import is_sentence
+from livedex_indexing.query.sentence import is_prose, is_sentence
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,16 @@ def test_prose_with_stop_words_is_a_sentence(text: str) -> None:
 )
 def test_other_texts_are_no_sentences(text: str) -> None:
     assert not is_sentence(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("if (the lamp is on) return what the ship was;", True),
+        ("how does launch_rocket know that the lamp is on", True),
+        ("module 'harbour' has no attribute 'launch'", False),
+        ("what is it", False),
+    ],
+)
+def test_prose_may_have_signs_of_code(text: str, expected: bool) -> None:
+    assert is_prose(text) is expected

@@ -63,3 +63,14 @@ def test_other_files_gain_nothing_by_their_sections(tmp_path: Path) -> None:
         index.write("root/guide.types", f"{SECTION}\n{FILLER}" * 4)
         index.write("root/a.c", CODE)
         assert index.found(DELAYED)[0] == "a.c"
+
+
+def test_a_name_that_prose_mentions_counts_as_much_as_its_words(tmp_path: Path) -> None:
+    with Indexed(tmp_path) as index:
+        index.write("root/defined.py", "def berth(ship):\n    return ship.name\n")
+        body = "    members = composite.canonical_members\n    return [berth for berth in members]\n"
+        index.write("root/meant.py", f"def moor(composite):\n{body}")
+        for number in range(30):
+            index.write(f"root/other{number}.py", f"def sail{number}(berth):\n    return berth + {number}\n")
+        assert index.found("error: no member named `berth`")[0] == "defined.py"
+        assert index.found("assemble a composite of all the canonical members that are in `berth`")[0] == "meant.py"
