@@ -110,8 +110,9 @@ def is_message(text: str) -> bool:
 
 
 def is_mention(text: str) -> bool:
-    """Whether a text only mentions its names: it is prose that reports no fault, and no line of code."""
-    return is_prose(text) and not _is_fault(text) and not any(_declared(text.strip()))
+    """Whether a text only mentions its names: prose that reports neither a fault nor a test, and no line of code."""
+    is_report = _IN_FILE.search(text) is not None or _is_fault(text)
+    return is_prose(text) and not is_report and not any(_declared(text.strip()))
 
 
 def _is_fault(text: str) -> bool:

@@ -111,6 +111,7 @@ def test_a_line_of_code_is_no_message(text: str, message: bool) -> None:
         ("cannot find the method `berth` in a harbour that is shut", False),
         ("berth(ship) if it is not in the harbour and has a crew", False),
         ("method `berth` not known", False),
+        ("tests/test_ship.py::TestShip::test_berth[a-b-1] PASSED [ 40%]", False),
     ],
 )
 def test_prose_that_reports_no_fault_only_mentions_its_names(text: str, expected: bool) -> None:
