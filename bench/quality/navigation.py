@@ -14,26 +14,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bench.corpus import text_files
+from bench.quality.definitions import NOWHERE, PARTS, Sources, parts_of_name, read
 from bench.quality.mistakes import misspelt
 from bench.quality.product import Engine
 from bench.quality.sets import Half, half_of
-from livedex_indexing.chunk.grammars import grammar
-from livedex_indexing.chunk.symbols import definitions
+from bench.quality.shortened import shortened_names, shortened_paths
 from livedex_indexing.query.query_terms import STOP_WORDS
 
 SEED: Final = 17
 EACH: Final = 150  # questions of a kind, at most, and as many of the other half
-_LANGUAGES: Final = {".py": "python", ".c": "c", ".h": "c", ".js": "javascript", ".ts": "typescript"}
 _PROSE: Final = (".md", ".rst", ".txt")
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{3,}")
-_PARTS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _WORD: Final = re.compile(r"[A-Za-z]{4,}")
 _MARKDOWN: Final = re.compile(r"^#{1,3} (\S.{8,70})$", re.MULTILINE)
 _UNDERLINED: Final = re.compile(r"^(\w.{7,70})\n[=*~^-]{8,}$", re.MULTILINE)
 _DOCSTRING: Final = re.compile(r'"""(.*?)"""', re.DOTALL)
-_NOWHERE: Final = -1
-_LONGEST_LINE: Final = 1_000  # bytes: a longer one was written by a program
 _PARAGRAPH: Final = re.compile(r"\n\s*\n")
 _VARIABLE: Final = re.compile(r"%[rsdi]|\{[^{}]*\}")
 _OPTION: Final = re.compile(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w-])")
@@ -96,24 +90,9 @@ def answer_with_files(question: Navigation, search: Callable[[str, int], list[st
     return Result(question.kind, (float(place == 1), 1 / place if place else 0.0, 0.0, 0.0), took)
 
 
-class Definition(NamedTuple):
-    """``path`` is relative to the corpus; ``line`` is `_NOWHERE` where it is too long to be a place."""
-
-    name: str
-    qualified: str
-    path: str
-    line: int
-
-
-class _Sources(NamedTuple):
-    texts: Mapping[str, str]
-    found: list[Definition]  # the only one of their name
-    names: Counter[str]  # all definitions
-
-
 def questions(corpus: Path) -> list[Navigation]:
     """The questions of every kind, of both halves, in a fixed order."""
-    sources = _read(corpus.resolve())
+    sources = read(corpus.resolve())
     made: list[Navigation] = []
     for kind, make in _KINDS.items():
         chance = random.Random(f"{SEED} {kind}")
@@ -121,64 +100,18 @@ def questions(corpus: Path) -> list[Navigation]:
         times = Counter(question.text for question in found)
         once = [question for question in found if times[question.text] == 1]
         chance.shuffle(once)
-        once = [question for question in once if _NOWHERE not in question.wanted.values()]
+        once = [question for question in once if NOWHERE not in question.wanted.values()]
         for half in ("dev", "test"):
             made += [question for question in once if question.half == half][:EACH]
     return made
 
 
-def defined(root: Path, languages: Mapping[str, str]) -> Iterator[Definition]:
-    """The definitions in the files of a corpus. ``languages``: by suffix."""
-    for path, text in _texts(root).items():
-        yield from _definitions(path, text, languages)
-
-
-def _texts(root: Path) -> dict[str, str]:
-    return {path[len(str(root)) + 1 :]: data.decode("utf-8", "replace") for path, data in sorted(text_files(root))}
-
-
-def _read(root: Path) -> _Sources:
-    texts = _texts(root)
-    every = [one for path, text in texts.items() for one in _definitions(path, text, _LANGUAGES)]
-    names = Counter(one.name for one in every)
-    return _Sources(texts, [one for one in every if names[one.name] == 1 and _NAME.fullmatch(one.name)], names)
-
-
-def _definitions(path: str, text: str, languages: Mapping[str, str]) -> Iterator[Definition]:
-    language = languages.get(Path(path).suffix)
-    found = grammar(language)
-    if language is None or found is None or len(text) > 1 << 20:
-        return
-    from tree_sitter import Parser
-
-    data = text.encode()
-    for one in definitions(language, Parser(found).parse(data).root_node, data):
-        body = data[one.start : one.end]
-        place = re.search(rb"(?<!\w)" + re.escape(one.own.rpartition(".")[2].encode()) + rb"(?!\w)", _uncommented(body))
-        start = one.start + (place.start() if place else 0)
-        end = data.find(b"\n", start)
-        long = (len(data) if end < 0 else end) - data.rfind(b"\n", 0, start) > _LONGEST_LINE
-        line = _NOWHERE if long else data.count(b"\n", 0, start) + 1
-        yield Definition(one.own.rpartition(".")[2], one.name, path, line)
-
-
-def _uncommented(body: bytes) -> bytes:
-    """The body with blanks in place of the comments in front of it."""
-    front = re.match(rb"(?:\s+|#[^\n]*\n|//[^\n]*\n|/\*.*?\*/)*", body, re.DOTALL)
-    size = front.end() if front else 0
-    return b" " * size + body[size:]
-
-
-def _words(name: str) -> list[str]:
-    return [part.lower() for part in _PARTS.findall(name)]
-
-
-def _names(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
+def _names(sources: Sources, _chance: random.Random) -> Iterator[Navigation]:
     for one in sources.found:
         yield Navigation("exact name", one.name, {one.path: one.line}, one.name)
 
 
-def _decorated(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+def _decorated(sources: Sources, chance: random.Random) -> Iterator[Navigation]:
     named: defaultdict[str, list[str]] = defaultdict(list)
     for path in sources.texts:
         named[Path(path).name].append(path)
@@ -192,27 +125,27 @@ def _decorated(sources: _Sources, chance: random.Random) -> Iterator[Navigation]
         yield Navigation("decorated", chosen, dict.fromkeys(alike, one.line))
 
 
-def _places(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+def _places(sources: Sources, chance: random.Random) -> Iterator[Navigation]:
     for one in sources.found:
         yield Navigation("place in a message", chance.choice(_AT).format(one), {one.path: one.line})
 
 
-def _as_words(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
-    spelt = Counter(tuple(_words(name)) for name in sources.names)
+def _as_words(sources: Sources, _chance: random.Random) -> Iterator[Navigation]:
+    spelt = Counter(tuple(parts_of_name(name)) for name in sources.names)
     for one in sources.found:
-        words = _words(one.name)
+        words = parts_of_name(one.name)
         if len(words) > 1 and spelt[tuple(words)] == 1 and any(word not in STOP_WORDS for word in words):
             yield Navigation("name as words", " ".join(words), {one.path: one.line})
 
 
-def _pieces(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+def _pieces(sources: Sources, chance: random.Random) -> Iterator[Navigation]:
     beginnings: defaultdict[str, set[str]] = defaultdict(set)
     places = {one.name: one for one in sources.found}
     for name in sources.names:
         for at in range(1, len(name)):
             beginnings[name[:at].lower()].add(name)
     for one in sources.found:
-        ends = [found.end() for found in _PARTS.finditer(one.name)][:-1]
+        ends = [found.end() for found in PARTS.finditer(one.name)][:-1]
         fitting = [
             one.name[:end] for end in ends if end >= 6 and len(beginnings[one.name[:end].lower()]) <= 3
         ]  # the piece itself is no name
@@ -225,7 +158,7 @@ def _pieces(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
             yield Navigation("part of a name", piece, wanted)
 
 
-def _files(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+def _files(sources: Sources, chance: random.Random) -> Iterator[Navigation]:
     bases = Counter(Path(path).name for path in sources.texts)
     stems = Counter(Path(path).stem.lower() for path in sources.texts)
     for path in sources.texts:
@@ -237,7 +170,7 @@ def _files(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
             yield Navigation("file name", chance.choice(forms), {path: 0})
 
 
-def _messages(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+def _messages(sources: Sources, chance: random.Random) -> Iterator[Navigation]:
     for path, text in sources.texts.items():
         if not path.endswith(".py"):
             continue
@@ -262,7 +195,7 @@ def _template(node: ast.expr) -> str:
     return _template(node.left) if isinstance(node, ast.BinOp) else ""
 
 
-def _lines(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
+def _lines(sources: Sources, _chance: random.Random) -> Iterator[Navigation]:
     times = Counter(line.strip() for text in sources.texts.values() for line in text.splitlines())
     for path, text in sources.texts.items():
         for number, line in enumerate(text.splitlines(), 1):
@@ -276,20 +209,20 @@ def _lines(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
                 yield Navigation("pasted line", pasted, {path: number})
 
 
-def _typing_errors(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
+def _typing_errors(sources: Sources, _chance: random.Random) -> Iterator[Navigation]:
     for one in sources.found:
         wrong = misspelt(one.name)
         if wrong != one.name and len(one.name) > 6:
             yield Navigation("typing error", wrong, {one.path: one.line})
 
 
-def _remembered(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+def _remembered(sources: Sources, chance: random.Random) -> Iterator[Navigation]:
     for path, text in sources.texts.items():
         if path.endswith((*_PROSE, ".py")):
             yield from _words_of("half-remembered", path, _PARAGRAPH.split(text), chance)
 
 
-def _remembered_prose(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+def _remembered_prose(sources: Sources, chance: random.Random) -> Iterator[Navigation]:
     """The same of paragraphs that people write for people: in pages, and in docstrings."""
     for path, text in sources.texts.items():
         if path.endswith(_PROSE):
@@ -306,7 +239,7 @@ def _words_of(kind: str, path: str, paragraphs: list[str], chance: random.Random
             yield Navigation(kind, " ".join(chance.sample(words, chance.randint(3, 5))), {path: 0})
 
 
-def _titles(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
+def _titles(sources: Sources, _chance: random.Random) -> Iterator[Navigation]:
     for path, text in sources.texts.items():
         if path.endswith(_PROSE):  # in a plain text, `#` begins a comment
             for found in (*(() if path.endswith(".txt") else _MARKDOWN.finditer(text)), *_UNDERLINED.finditer(text)):
@@ -314,31 +247,41 @@ def _titles(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
                     yield Navigation("title", found[1].strip(), {path: text.count("\n", 0, found.start()) + 1})
 
 
-def _questions(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+def _questions(sources: Sources, chance: random.Random) -> Iterator[Navigation]:
     for one in sources.found:
         yield Navigation("question for a name", chance.choice(_ASKED).format(one.name), {one.path: one.line})
 
 
-def _other_conventions(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
-    spelt = Counter(tuple(_words(name)) for name in sources.names)
+def _other_conventions(sources: Sources, _chance: random.Random) -> Iterator[Navigation]:
+    spelt = Counter(tuple(parts_of_name(name)) for name in sources.names)
     for one in sources.found:
-        words = _words(one.name)
+        words = parts_of_name(one.name)
         if len(words) > 1 and spelt[tuple(words)] == 1:
             camel = words[0] + "".join(word.capitalize() for word in words[1:])
             yield Navigation("other convention", camel if "_" in one.name else "_".join(words), {one.path: one.line})
 
 
-def _options(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
+def _options(sources: Sources, _chance: random.Random) -> Iterator[Navigation]:
     return _in_one_file("option", _OPTION, sources)
 
 
-def _references(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
+def _references(sources: Sources, _chance: random.Random) -> Iterator[Navigation]:
     for one in _in_one_file("reference", _REFERENCE, sources):
         if not next(iter(one.wanted)).endswith(_PROSE):
             yield one
 
 
-def _in_one_file(kind: str, pattern: re.Pattern[str], sources: _Sources) -> Iterator[Navigation]:
+def _shortened_names(sources: Sources, chance: random.Random) -> Iterator[Navigation]:
+    for text, one in shortened_names(sources, chance):
+        yield Navigation("shortened name", text, {one.path: one.line})
+
+
+def _shortened_paths(sources: Sources, chance: random.Random) -> Iterator[Navigation]:
+    for text, path in shortened_paths(sources, chance):
+        yield Navigation("shortened path", text, {path: 0})
+
+
+def _in_one_file(kind: str, pattern: re.Pattern[str], sources: Sources) -> Iterator[Navigation]:
     """What a pattern finds in one file only."""
     places: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for path, text in sources.texts.items():
@@ -349,7 +292,7 @@ def _in_one_file(kind: str, pattern: re.Pattern[str], sources: _Sources) -> Iter
             yield Navigation(kind, text, wanted)
 
 
-_KINDS: Final[Mapping[str, Callable[[_Sources, random.Random], Iterable[Navigation]]]] = {
+_KINDS: Final[Mapping[str, Callable[[Sources, random.Random], Iterable[Navigation]]]] = {
     "exact name": _names,
     "decorated": _decorated,
     "place in a message": _places,
@@ -366,4 +309,6 @@ _KINDS: Final[Mapping[str, Callable[[_Sources, random.Random], Iterable[Navigati
     "other convention": _other_conventions,
     "option": _options,
     "reference": _references,
+    "shortened name": _shortened_names,
+    "shortened path": _shortened_paths,
 }

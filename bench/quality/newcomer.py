@@ -162,7 +162,7 @@ def make(corpus: Path, folders: Sequence[Path]) -> None:
 
 def chosen_names(corpus: Path) -> Iterator[Name]:
     """Names of each kind, each defined once in the corpus."""
-    from bench.quality.navigation import defined
+    from bench.quality.definitions import defined
 
     every = list(defined(corpus.resolve(), {suffix: language for suffix, language, _ in _KINDS.values()}))
     times = Counter(one.name for one in every)
