@@ -11,6 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from livedex_indexing.path_text import display_path
+from livedex_indexing.query.query_terms import begins_too_much
 from livedex_indexing.query.shortened_path import ShortenedPath, shortened_path
 from livedex_indexing.rank.postings import phrase
 from livedex_indexing.search.search_request import SearchRequest
@@ -27,8 +28,8 @@ def with_whole_path(reader: Reader, request: SearchRequest, is_name: Callable[[s
     """Return the request for the path that was shortened, or for what several files have in common; any other request
     as it is. ``is_name``: whether a word shortens a defined name."""
     text = request.query.strip()
-    typed = None if request.typing else shortened_path(text)
-    if typed is None or _is_somewhere(reader, text, typed):
+    typed = shortened_path(text)
+    if typed is None or _is_somewhere(reader, text, typed, begun=request.typing):
         return request
     found = sorted({(nearness, len(path), path) for nearness, path in _likely(reader, typed)})
     if not found or (not typed.folders and not typed.suffix and is_name(text)):
@@ -39,14 +40,18 @@ def with_whole_path(reader: Reader, request: SearchRequest, is_name: Callable[[s
     return replace(request, query=meant)
 
 
-def _is_somewhere(reader: Reader, text: str, typed: ShortenedPath) -> bool:
-    """Whether a text or a path has what was typed, or a text in another convention."""
+def _is_somewhere(reader: Reader, text: str, typed: ShortenedPath, *, begun: bool) -> bool:
+    """Whether a text or a path has what was typed, or what it begins, or a text in another convention."""
+    name, more = reader.tokens(f"{typed.stem}.{typed.suffix}"), " *" if begun else ""
     forms = [reader.tokens(form) for form in (text, *in_other_conventions(typed.stem))]
-    if not forms[0] or any(reader.has_chunk(phrase(tokens)) for tokens in forms):
+    if (
+        not name
+        or (begun and begins_too_much(name))
+        or any(reader.has_chunk(phrase(tokens) + more) for tokens in forms)
+    ):
         return True
-    name = reader.tokens(f"{typed.stem}.{typed.suffix}")
-    each = [phrase(name), *(phrase(reader.tokens(folder)) for folder in typed.folders if reader.tokens(folder))]
-    return bool(reader.one(_HAS_PATH, (" AND ".join(each),)))
+    above = [phrase(tokens) for folder in typed.folders if (tokens := reader.tokens(folder))]
+    return bool(reader.one(_HAS_PATH, (" AND ".join((phrase(name) + more, *above)),)))
 
 
 def _likely(reader: Reader, typed: ShortenedPath) -> Iterator[tuple[tuple[int, ...], str]]:

@@ -71,6 +71,24 @@ def test_what_is_somewhere_is_meant_itself(port: Indexed, query: str, path: str)
     assert "/" not in answer.extras.get("did_you_mean", {}).get("query", "")
 
 
+def test_signs_alone_are_no_path(port: Indexed) -> None:
+    assert port.ask("______").hits == []
+
+
 @pytest.mark.parametrize(("typed", "meant"), [("moring", "mooring"), ("tidde", "tide"), ("pagge", "page")])
 def test_a_word_with_a_mistake_is_no_path(port: Indexed, typed: str, meant: str) -> None:
     assert port.ask(typed).extras["did_you_mean"]["query"] == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "path"),
+    [
+        ("moolin", "quay/berths/mooring_lines.py"),
+        ("mooring_li", "quay/berths/mooring_lines.py"),
+        ("qu/ber", "quay/berths/moorings.txt"),
+        ("moori", "quay/berths/moorings.txt"),
+    ],
+)
+def test_while_it_is_typed_what_begins_so_comes_first(port: Indexed, typed: str, path: str) -> None:
+    answer = port.ask(typed, typing=True)
+    assert answer.hits[0]["relative_path"] == path
