@@ -52,6 +52,7 @@ def test_no_statement_gathers_the_words_that_begin_with_a_letter_or_two(
     for query in ("btf_s", "btf_se", "net/a", "net/a.c", "int btf_s", "_s", "btf_sho"):
         assert found(index, query) == {"net/a.c"}, query
     assert index.found("btf_s") == ["net/a.c"]
+    index.search("net/bt", typing=True)
     assert [expression for expression in searched if re.search(r'"[^"]* sho" \*', expression)], (
         "but from three letters on"
     )
