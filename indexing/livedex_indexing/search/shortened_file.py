@@ -44,11 +44,9 @@ def _is_somewhere(reader: Reader, text: str, typed: ShortenedPath, *, begun: boo
     """Whether a text or a path has what was typed, or what it begins, or a text in another convention."""
     name, more = reader.tokens(f"{typed.stem}.{typed.suffix}"), " *" if begun else ""
     forms = [reader.tokens(form) for form in (text, *in_other_conventions(typed.stem))]
-    if (
-        not name
-        or (begun and begins_too_much(name))
-        or any(reader.has_chunk(phrase(tokens) + more) for tokens in forms)
-    ):
+    if not name or (begun and begins_too_much(forms[0])):
+        return True
+    if any(reader.has_chunk(phrase(tokens) + more) for tokens in forms):
         return True
     above = [phrase(tokens) for folder in typed.folders if (tokens := reader.tokens(folder))]
     return bool(reader.one(_HAS_PATH, (" AND ".join((phrase(name) + more, *above)),)))

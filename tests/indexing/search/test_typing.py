@@ -52,11 +52,12 @@ def test_no_statement_gathers_the_words_that_begin_with_a_letter_or_two(
     for query in ("btf_s", "btf_se", "net/a", "net/a.c", "int btf_s", "_s", "btf_sho"):
         assert found(index, query) == {"net/a.c"}, query
     assert index.found("btf_s") == ["net/a.c"]
-    index.search("net/bt", typing=True)
     assert [expression for expression in searched if re.search(r'"[^"]* sho" \*', expression)], (
         "but from three letters on"
     )
     assert not [expression for expression in searched if re.search(r'["\s]\w{1,2}" \*', expression)]
+    index.search("net/bt", typing=True)
+    assert '"net bt" *' not in searched
 
 
 def test_what_follows_the_first_words_of_a_name_is_looked_up_once(
