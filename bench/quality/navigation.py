@@ -164,7 +164,8 @@ def _files(sources: Sources, chance: random.Random) -> Iterator[Navigation]:
     for path in sources.texts:
         name = Path(path)
         forms = [name.name] if bases[name.name] == 1 else []
-        forms += [name.stem] if stems[name.stem.lower()] == 1 and len(name.stem) > 3 else []
+        is_only = stems[name.stem.lower()] == 1 and name.stem not in bases  # walk.js is no name for walk.js.map
+        forms += [name.stem] if is_only and len(name.stem) > 3 else []
         forms += ["/".join(name.parts[-2:])] if len(name.parts) > 2 else []
         if forms:
             yield Navigation("file name", chance.choice(forms), {path: 0})

@@ -23,7 +23,7 @@ _VOWELS: Final = re.compile(r"[aeiou]")
 _CONSONANTS: Final = 4  # of a name without its vowels, at least
 _OTHER_LETTERS: Final = 4  # of so many letters one may be left out anywhere …
 _MOST_LEFT_OUT: Final = 3  # … of a name, at most
-_MISSPELT: Final = (1_000, 4)
+_BEGUN, _LEFT_OUT, _MISSPELT = range(3)  # ways to type another name, the likeliest first
 
 
 class ShortenedPath(NamedTuple):
@@ -45,7 +45,7 @@ class ShortenedPath(NamedTuple):
     def _mistake(self, stem: str) -> tuple[int, int] | None:
         """Return what comes after all that was left out, where a name was typed with its suffix and one mistake."""
         is_likely = self.suffix and len(self.stem) > _OTHER_LETTERS
-        return _MISSPELT if is_likely and distance(self.stem.lower(), stem.lower(), 1) == 1 else None
+        return (_MISSPELT, 0) if is_likely and distance(self.stem.lower(), stem.lower(), 1) == 1 else None
 
     def _left_out_above(self, folders: Sequence[str]) -> tuple[int, int] | None:
         """Return how many folders were left out behind the first typed one, and of how many a part."""
@@ -74,25 +74,22 @@ def shortened_path(text: str) -> ShortenedPath | None:
 
 
 def left_out(typed: str, stem: str) -> tuple[int, int] | None:
-    """Return by how many letters a name was shortened, and how, the likelier way first; None if it is another one."""
+    """Return how a name was shortened, the likelier way first, and by how many letters; None if it is another one."""
     parts = split_name(_SIGNS.sub("_", stem))
     pieces = [piece for piece in _SIGNS.split(typed.lower()) if piece]
     word, whole = "".join(pieces), "".join(parts)
     lost = len(whole) - len(word)
     if not parts or lost < 0 or word[:1] != whole[:1]:
         return None
-    if whole.startswith(word):
-        return lost, 0
-    if len(pieces) > 1 and len(pieces) <= len(parts) and all(map(str.startswith, parts, pieces)):
-        return lost, 1
-    if len(pieces) == 1 < len(parts) and has_beginnings(word, parts):
-        return lost, 1
+    begins_each = len(pieces) <= len(parts) and all(map(str.startswith, parts, pieces))
+    if whole.startswith(word) or begins_each or (len(pieces) == 1 < len(parts) and has_beginnings(word, parts)):
+        return _BEGUN, lost
     if not _has_letters(word, whole):
         return None
     if len(parts) > 1 and lost <= min(_MOST_LEFT_OUT, len(word) // _OTHER_LETTERS):
-        return lost, 2
+        return _LEFT_OUT, lost
     is_without_vowels = len(word) > _CONSONANTS and word[1:] == _VOWELS.sub("", whole[1:])
-    return (lost, 3) if is_without_vowels else None
+    return (_LEFT_OUT, lost) if is_without_vowels else None
 
 
 def _has_letters(word: str, whole: str) -> bool:

@@ -26,6 +26,7 @@ _SHORTEST: Final = 3  # letters of an abbreviation, which also has at least a th
 _OTHER_CASE: Final = 0.9
 _SUFFIXES: Final = re.compile(rb"(?:\.[a-z]+){2}")  # edit.html.erb, walk.d.ts
 _OF_SUFFIXES: Final = 0.8  # of the part `called`, for a file with two of them that were not typed
+_ANOTHER_SUFFIX: Final = 0.9  # … with one more behind the typed one: walk.js.map
 _SIGNS: Final = b"._"  # before a name: .gitignore, _form.html
 _OF_SIGNS: Final = 0.6  # of the part `called`, for a file with such a sign that was not typed: less than a definition
 _MENTIONED: Final = 0.4  # of the part `called`, for a file whose path is among other words
@@ -201,9 +202,9 @@ def folders_above(path: str, folder: bytes) -> int:
 
 
 def _called_as(place: TypedPlace, folder: bytes, name: bytes) -> float:
-    """Return up to 1 for a file with the very name that was typed, with or without its suffix: less in another case, or
-    where not all of the typed folders are above it, and little if more of them are above another; 0 for any other
-    name."""
+    """Return up to 1 for a file with the very name that was typed, with or without its suffix: less in another case,
+    with one more suffix behind the typed one, or where not all of the typed folders are above it, and little if more of
+    them are above another; 0 for any other name."""
     *above, last = _parts(place.path)
     own = name if last[:1] in _SIGNS else name.lstrip(_SIGNS)
     if not own.lower().startswith(last.lower()):  # the usual case, for a hundred names a search
@@ -214,6 +215,8 @@ def _called_as(place: TypedPlace, folder: bytes, name: bytes) -> float:
         if not (last.islower() and _SUFFIXES.fullmatch(own[len(last) :])):
             return 0.0
         value = _OF_SUFFIXES
+    if b"." in last and len(last) < len(own):
+        value *= _ANOTHER_SUFFIX
     if len(own) < len(name):
         value *= _OF_SIGNS
     if not above:

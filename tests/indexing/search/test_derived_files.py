@@ -19,6 +19,8 @@ def sheets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         made.write("root/source/doors-and-menus.scss", f"{FILLER}{SOURCE}{FILLER}")
         made.write("root/out/menu.css.map", f"{SOURCE}@include open-menu(1)\n")
         made.write("root/out/menu.min.js", f"{SOURCE}@include open-menu(2)\n")
+        made.write("root/made/api/door.generated.js", FILLER)
+        made.write("root/made/api/door.generated.js.map", '{"file": "door.generated.js", "sources": ["api/door.js"]}')
         yield made
 
 
@@ -29,6 +31,11 @@ def test_a_source_comes_first(sheets: Indexed, query: str) -> None:
 
 def test_one_that_is_typed_is_meant(sheets: Indexed) -> None:
     assert sheets.search("menu.css.map")[0]["relative_path"] == "out/menu.css.map"
+
+
+@pytest.mark.parametrize("query", ["api/door.generated.js", "made/api/door.generated.js"])
+def test_the_very_name_comes_before_one_with_another_suffix(sheets: Indexed, query: str) -> None:
+    assert sheets.found(query)[0] == "made/api/door.generated.js"
 
 
 @pytest.mark.parametrize(
