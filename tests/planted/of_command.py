@@ -108,7 +108,7 @@ DEFECTS = (
         "beginning-only-by-stem",
         "`renewa`, while `renewal` is typed, finds no renewal: its stem is `renew`",
         "livedex_indexing/query/begun_terms.py",
-        ((", *other_stems(index, whole)]", "]"),),
+        ((", *_other_stems(index, whole)]", "]"),),
         "tests/indexing/search/test_typing.py::test_every_beginning_of_a_word_finds_it",
     ),
     Defect(

@@ -24,7 +24,7 @@ def prefix_terms(index: TermIndex, word: str, whole: QueryTerm, repair: Repair) 
     """Return the terms of ``word*``: of the stems that begin so, and of the words that do, but whose stems do not; of
     another word, it alone."""
     begun = index.whole(word.removesuffix("*")) if whole.prefix else None
-    found = in_index([whole, *([] if begun is None else other_stems(index, begun))]) or [whole]
+    found = in_index([whole, *([] if begun is None else _other_stems(index, begun))]) or [whole]
     repair.others.update(found[1:])
     return found
 
@@ -33,7 +33,7 @@ def unfinished_terms(index: TermIndex, word: str, whole: QueryTerm) -> Sequence[
     """Return the terms of what begins with an unfinished word, whether or not the index has them."""
     if begins_too_much(whole.tokens):
         return _names(index, word, whole)
-    return [index.whole(word + "*"), *other_stems(index, whole)]
+    return [index.whole(word + "*"), *_other_stems(index, whole)]
 
 
 def terms_beginning_with(index: TermIndex, word: str, whole: QueryTerm) -> list[QueryTerm]:
@@ -57,7 +57,7 @@ def _names(index: TermIndex, word: str, begun: QueryTerm) -> list[QueryTerm]:
     return in_index(found)
 
 
-def other_stems(index: TermIndex, begun: QueryTerm) -> list[QueryTerm]:
+def _other_stems(index: TermIndex, begun: QueryTerm) -> list[QueryTerm]:
     """Return terms for the words that begin with a token, but whose stem does not."""
     token = begun.tokens[0]
     if len(begun.tokens) > 1 or len(token) < _FIRST_SUFFIX:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from livedex_indexing.query.spelling import distance
-from livedex_indexing.text.name_beginnings import has_beginnings, split_name
+from livedex_indexing.text.name_beginnings import has_beginnings, has_letters, split_name
 
 _TYPED: Final = re.compile(
     r"(?:\./)?(?P<folders>(?:[\w.,@+-]+/)*)(?P<stem>\w[\w,@+-]*?)(?:\.(?P<suffix>[A-Za-z]\w{0,7}))?"
@@ -39,7 +39,7 @@ class ShortenedPath(NamedTuple):
         stem, _, suffix = name.rpartition(".") if "." in name[1:] else (name, "", "")
         if self.suffix and self.suffix.lower() != suffix.lower():
             return None
-        of_name, of_folders = left_out(self.stem, stem) or self._mistake(stem), self._left_out_above(folders)
+        of_name, of_folders = _left_out(self.stem, stem) or self._mistake(stem), self._left_out_above(folders)
         return None if of_name is None or of_folders is None else (*of_folders, *of_name)
 
     def _mistake(self, stem: str) -> tuple[int, int] | None:
@@ -73,7 +73,7 @@ def shortened_path(text: str) -> ShortenedPath | None:
     return ShortenedPath(folders, found["stem"], found["suffix"] or "")
 
 
-def left_out(typed: str, stem: str) -> tuple[int, int] | None:
+def _left_out(typed: str, stem: str) -> tuple[int, int] | None:
     """Return how a name was shortened, the likelier way first, and by how many letters; None if it is another one."""
     parts = split_name(_SIGNS.sub("_", stem))
     pieces = [piece for piece in _SIGNS.split(typed.lower()) if piece]
@@ -84,14 +84,9 @@ def left_out(typed: str, stem: str) -> tuple[int, int] | None:
     begins_each = len(pieces) <= len(parts) and all(map(str.startswith, parts, pieces))
     if whole.startswith(word) or begins_each or (len(pieces) == 1 < len(parts) and has_beginnings(word, parts)):
         return _BEGUN, lost
-    if not _has_letters(word, whole):
+    if not has_letters(word, whole):
         return None
     if len(parts) > 1 and lost <= min(_MOST_LEFT_OUT, len(word) // _OTHER_LETTERS):
         return _LEFT_OUT, lost
     is_without_vowels = len(word) > _CONSONANTS and word[1:] == _VOWELS.sub("", whole[1:])
     return (_LEFT_OUT, lost) if is_without_vowels else None
-
-
-def _has_letters(word: str, whole: str) -> bool:
-    rest = iter(whole)
-    return all(letter in rest for letter in word)

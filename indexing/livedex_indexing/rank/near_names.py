@@ -19,7 +19,13 @@ from livedex_indexing.rank.defined_names import SYMBOLS
 from livedex_indexing.rank.index_view import IndexView
 from livedex_indexing.rank.postings import phrase
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.text.name_beginnings import has_beginnings, keys_of_beginnings, keys_of_joined, split_name
+from livedex_indexing.text.name_beginnings import (
+    has_beginnings,
+    has_letters,
+    keys_of_beginnings,
+    keys_of_joined,
+    split_name,
+)
 
 _PARTS: Final = range(2, 8)
 _ROWS: Final = 100_000  # rows that FTS5 reads
@@ -165,8 +171,7 @@ def _gaps(typed: Sequence[str], parts: Sequence[str]) -> int | None:
 
 def _shortens(short: str, part: str) -> bool:
     """Whether a word is the first letter of another and some of its other letters, in their order."""
-    rest = iter(part)
-    return short[0] == part[0] and all(letter in rest for letter in short)
+    return short[0] == part[0] and has_letters(short, part)
 
 
 def _last_parts(rows: Iterable[tuple[str]]) -> Iterator[str]:

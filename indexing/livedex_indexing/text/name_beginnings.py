@@ -36,6 +36,12 @@ def has_beginnings(word: str, parts: Sequence[str]) -> bool:
     return len(word) in ends
 
 
+def has_letters(word: str, whole: str) -> bool:
+    """Whether a word has only letters of another one, in their order."""
+    rest = iter(whole)
+    return all(letter in rest for letter in word)
+
+
 def outline_words(names: Sequence[str]) -> str:
     """Return the names that a chunk defines, their parts and their keys, as the index has them."""
     return " ".join([name_words(names), *_keys_of_all(names)])
