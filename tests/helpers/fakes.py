@@ -92,6 +92,8 @@ class FakeWatching:
     called for each folder that is watched.
     """
 
+    is_forbidden = False
+
     def __init__(self, watcher: object | None = None, on_unwatch: Callable[[Key], None] = lambda _key: None) -> None:
         self.watcher = watcher
         self.unwatched: list[bytes] = []

@@ -6,6 +6,7 @@ from planted.defect import Defect
 
 REPLACED = "tests/system/test_replaced_roots.py"
 FILES = "tests/system/test_descriptors.py"
+FORBIDDEN = "tests/system/test_forbidden_calls.py"
 DISK = "tests/system/test_store_faults_disk.py"
 
 DEFECTS = (
@@ -176,5 +177,26 @@ DEFECTS = (
         "livedex_ipc/scratch_file.py",
         (('if sys.platform == "linux":', "if False:"),),
         "tests/ipc/test_spawn.py::test_no_temporary_folder_is_needed",
+    ),
+    Defect(
+        "forbidden-readlink-converts-nothing",
+        "where a filter of system calls forbids readlink, documents wait for ever",
+        "livedex_indexing/parse/sandbox.py",
+        (("return sorted(path for path", "return sorted(os.path.realpath(path) for path"),),
+        f"{FORBIDDEN}::test_files_and_documents_are_indexed_without_it[readlink-EPERM]",
+    ),
+    Defect(
+        "forbidden-limits-end-children",
+        "where a filter of system calls forbids prlimit64, each child ends at its start",
+        "livedex_indexing/child/resource_limits.py",
+        (("with suppress(OSError, ValueError):  # it", "with suppress(ValueError):  # it"),),
+        f"{FORBIDDEN}::test_files_and_documents_are_indexed_without_it[prlimit64-ENOSYS]",
+    ),
+    Defect(
+        "forbidden-inotify-blames-a-limit",
+        "where a filter of system calls forbids inotify, the remedy is to raise a limit",
+        "livedex_daemon/watch/event_source.py",
+        (("error.errno in (errno.EPERM, errno.ENOSYS)", "error.errno == errno.EMFILE"),),
+        f"{FORBIDDEN}::test_without_events_the_roots_are_polled_and_the_remedy_is_no_limit[ENOSYS]",
     ),
 )

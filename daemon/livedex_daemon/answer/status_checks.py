@@ -49,6 +49,15 @@ from livedex_ipc.wire_results import AnswerWarning
 Warnings = list[AnswerWarning]
 
 _SHOWN_PATH: Final = 120  # characters of a path that is too long
+# Why folders have no watch, and the remedy.
+_LIMITED: Final = (
+    "the system's limit is reached",
+    "raise fs.inotify.max_user_watches and fs.inotify.max_user_instances (sysctl)",
+)
+_FORBIDDEN: Final = (
+    "the system forbids it",
+    "let the filter of system calls, of a container or a service, allow inotify_init1 and inotify_add_watch",
+)
 
 
 class DaemonState(NamedTuple):
@@ -77,7 +86,7 @@ class DaemonState(NamedTuple):
     memory: KnowledgeThread
 
 
-def _root_warnings(root: Root) -> Warnings:
+def _root_warnings(root: Root, *, is_forbidden: bool) -> Warnings:
     path = display_path(root.path)
     if root.is_unseen:
         return []  # what keeps it from being looked at is a warning of its own
@@ -97,19 +106,19 @@ def _root_warnings(root: Root) -> Warnings:
     for path, why in root.rules.faults().items():
         message = f"livedex cannot apply all of {path}: it {why}"
         found.append(warning("ignore_file", message, "replace it with a small regular text file"))
-    return found + _unwatched(root)
+    return found + _unwatched(root, is_forbidden=is_forbidden)
 
 
-def _unwatched(root: Root) -> Warnings:
-    """Say which folders have no watch, and why."""
+def _unwatched(root: Root, *, is_forbidden: bool) -> Warnings:
+    """Say which folders have no watch, and why. ``is_forbidden``: the system forbids to watch anything."""
     refused = tuple(root.refused)
     too_long = [each for each in refused if root.is_too_long(each)]
     found: Warnings = []
     path = display_path(root.path)
     if len(refused) > len(too_long):
         folders = path if b"" in refused else f"{len(refused) - len(too_long)} folders of {path}"
-        message = f"livedex cannot watch {folders} and polls instead: the system's limit is reached"
-        remedy = "raise fs.inotify.max_user_watches and fs.inotify.max_user_instances (sysctl)"
+        why, remedy = _FORBIDDEN if is_forbidden else _LIMITED
+        message = f"livedex cannot watch {folders} and polls instead: {why}"
         found.append(warning("watch_limit", message, remedy))
     if too_long:
         top = display_path(root.absolute(min(too_long, key=len)))
@@ -137,7 +146,8 @@ def _store_warning(fault: IndexUnwritable, db_path: str) -> AnswerWarning:
 
 
 def root_warnings(state: DaemonState) -> Warnings:
-    return [found for root in state.roots for found in _root_warnings(root)]
+    is_forbidden = state.watching.is_forbidden
+    return [found for root in state.roots for found in _root_warnings(root, is_forbidden=is_forbidden)]
 
 
 def _unwritable_store(state: DaemonState) -> Warnings:

@@ -153,6 +153,10 @@ def daemon() -> Iterator[Check]:
 def descriptors() -> Iterator[Check]:
     """How many files the daemon may open: it raises the limit as far as the system lets it."""
     limit = descriptor_limit()
+    if limit is None:
+        message = "the system does not say how many files a process may open: livedex reckons with few"
+        yield warning("descriptors", message, "allow the system call prlimit64 (systemd's @resources)")
+        return
     message = f"a process may open {limit} files"
     if limit < FEWEST:
         fix = "raise the hard limit (ulimit -Hn, LimitNOFILE= of a service)"
@@ -163,9 +167,12 @@ def descriptors() -> Iterator[Check]:
         yield ok("descriptors", message)
 
 
-def descriptor_limit() -> int:
-    """Return the hard limit of open files of a process."""
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+def descriptor_limit() -> int | None:
+    """Return the hard limit of open files of a process; None where a filter of system calls forbids to ask."""
+    try:
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    except OSError:
+        return None
     return sys.maxsize if hard == resource.RLIM_INFINITY else hard
 
 

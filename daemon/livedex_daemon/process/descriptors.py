@@ -13,6 +13,7 @@ from livedex_ipc.errors import Unavailable
 from livedex_ipc.limits import Limits
 
 MOST = 65_536
+USUAL = 256  # the least that systems let a process open, where this one does not say how many
 RESERVE = 192  # for the index's files, watches, children, files that are read, and clients that are being refused
 FEWEST_CLIENTS = 8
 FEWEST = 64  # a daemon with one client has some 40 files open
@@ -20,7 +21,10 @@ FEWEST = 64  # a daemon with one client has some 40 files open
 
 def raise_limit() -> int:
     """Raise the soft limit towards the hard one. Return the limit that applies now."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    except OSError:  # a filter of system calls may forbid it
+        return USUAL
     for wanted in _wanted(hard):
         if _count(soft) >= wanted:
             break

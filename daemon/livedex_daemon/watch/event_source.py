@@ -5,6 +5,7 @@ Invariant: every report becomes a mark in the backlog or a reload of the configu
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sys
@@ -47,6 +48,7 @@ class EventSource:
 
     def __init__(self, backlog: Backlog, locations: Locations, roots: Roots, on_config: Callable[[], None]) -> None:
         self.watcher: Watcher | None = None
+        self.is_forbidden = False  # to watch anything, by the system
         self._backlog = backlog
         self._cookies = locations.cookie_dir
         self._config = Source(os.fsencode(os.path.abspath(locations.config_path)), True, b"")
@@ -71,11 +73,12 @@ class EventSource:
         try:
             watcher.start()
         except OSError as error:
+            self.is_forbidden = error.errno in (errno.EPERM, errno.ENOSYS)
             log.warning("watcher_unavailable", extra={"error": error.strerror})
             return
         for root in self._roots:  # first, so that no search trusts the watcher for the time before it started
             self._backlog.mark((root.id, b""), Mark(tree=True, now=True))
-        self.watcher = watcher
+        self.watcher, self.is_forbidden = watcher, False
         self._outside.clear()  # the new watcher has no watches yet
         self._watched_outside.clear()
         self._outside_config = OutsideFiles()

@@ -13,6 +13,8 @@ import signal
 import sys
 from typing import Final
 
+from livedex_indexing.child.resource_limits import limit
+
 _PR_SET_PDEATHSIG: Final = 1
 
 
@@ -31,4 +33,4 @@ def follow_parent(parent: int, nice: int) -> None:
     if nice:
         with contextlib.suppress(OSError):  # a filter of system calls may forbid it, as systemd's ``~@resources``
             os.nice(nice)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would contain text of files
+    limit(resource.RLIMIT_CORE, 0)  # a core dump would contain text of files

@@ -6,7 +6,6 @@ even in the middle of a loop in C code.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import gc
 import importlib
@@ -23,6 +22,7 @@ from livedex_indexing.child import code_version
 from livedex_indexing.child.child_pipes import keep_from_copies, read_exactly, silence, write_all
 from livedex_indexing.child.lazy_modules import defer
 from livedex_indexing.child.parent_process import follow_parent
+from livedex_indexing.child.resource_limits import limit, limit_softly
 from livedex_indexing.chunk.chunk_limits import most_bytes, time_limit
 from livedex_indexing.chunk.chunk_messages import (
     CONTENT,
@@ -111,10 +111,8 @@ def _next(jobs: int) -> ChunkJob | None:
 
 
 def _limit_resources() -> None:
-    with contextlib.suppress(OSError, ValueError):  # macOS refuses this limit
-        resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)  # the daemon's own may be very high
-    resource.setrlimit(resource.RLIMIT_NOFILE, (_FILES if most == resource.RLIM_INFINITY else min(_FILES, most), most))
+    limit(resource.RLIMIT_AS, _ADDRESS_SPACE)
+    limit_softly(resource.RLIMIT_NOFILE, _FILES)  # the daemon's own may be very high
     _limit_cpu(_START_CPU_S)
 
 
@@ -129,9 +127,7 @@ def _limit_cpu(seconds: float) -> None:
 @lru_cache(maxsize=1)
 def _set_cpu_limit(soft: int) -> None:
     """Set the limit, in whole seconds; most files need no other than the one before."""
-    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    if hard == resource.RLIM_INFINITY or soft < hard:
-        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+    limit_softly(resource.RLIMIT_CPU, soft)
 
 
 def _trim() -> None:

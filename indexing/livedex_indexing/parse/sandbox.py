@@ -5,7 +5,6 @@ Invariant: it only takes away. What the system has no means for is left out, and
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 import platform
@@ -14,6 +13,8 @@ import struct
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
+
+from livedex_indexing.child import resource_limits
 
 ADDRESS_SPACE: Final = 1 << 30  # bytes
 FILES: Final = 64
@@ -57,27 +58,33 @@ _CALLS: Final = {
 
 
 class Means(NamedTuple):
-    """What the system has. ``landlock``: its version, 0 without; ``filters``: system calls can be refused."""
+    """What the system has. ``landlock``: its version, 0 without; ``filters``: system calls can be refused.
+
+    ``limits``: what a process uses up can be limited.
+    """
 
     landlock: int
     filters: bool
+    limits: bool
 
     @property
     def missing(self) -> list[str]:
         """Return in words what is not kept from a parser here."""
         found = [] if self.landlock else ["other files of this user (no landlock)"]
-        return found + ([] if self.filters else ["the network and other processes (no seccomp)"])
+        found += [] if self.filters else ["the network and other processes (no seccomp)"]
+        return found + ([] if self.limits else ["using up memory and processors (no setrlimit)"])
 
 
 def available() -> Means:
     """Say what ``enter`` can do here. Changes nothing."""
+    limits = resource_limits.can_be_set()
     if sys.platform != "linux":
-        return Means(0, False)
+        return Means(0, False, limits)
     libc = ctypes.CDLL(None, use_errno=True)
     version = libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
     # A filter without an address: EFAULT where filters are built in, EINVAL where not.
     libc.prctl(_PR_SET_SECCOMP, _FILTER, None, 0, 0)
-    return Means(max(0, version), ctypes.get_errno() == 14 and platform.machine() in _CALLS)
+    return Means(max(0, version), ctypes.get_errno() == 14 and platform.machine() in _CALLS, limits)
 
 
 def limit(cpu_s: int) -> None:
@@ -89,9 +96,8 @@ def limit(cpu_s: int) -> None:
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ]
-    for which, value in limits:
-        with contextlib.suppress(OSError, ValueError):  # macOS refuses the first; one may be lower already
-            resource.setrlimit(which, (value, value))
+    for which, most in limits:
+        resource_limits.limit(which, most)
 
 
 def enter(document: str, libraries: Iterable[str], *, may_execute: bool = False) -> None:
@@ -112,7 +118,7 @@ def enter(document: str, libraries: Iterable[str], *, may_execute: bool = False)
 def library_folders() -> list[str]:
     """Return the folders that the interpreter, its packages and programs need, and no user's file lies in."""
     found = {"/usr", "/lib", "/lib64", "/bin", "/nix/store", "/opt", sys.prefix, sys.base_prefix, *sys.path}
-    return sorted({os.path.realpath(path) for path in found if path and os.path.exists(path)})
+    return sorted(path for path in found if path and os.path.exists(path))
 
 
 def _lock_files(libc: ctypes.CDLL, version: int, document: str, libraries: Iterable[str]) -> None:

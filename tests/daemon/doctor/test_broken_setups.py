@@ -237,6 +237,13 @@ BROKEN = (
         "failed",
         "needs 64",
     ),
+    Broken(
+        "a limit that the system does not tell",
+        lambda s: s.patch.setattr(system_checks, "descriptor_limit", lambda: None),
+        "descriptors",
+        "warning",
+        "does not say",
+    ),
     Broken("a library that is gone", lambda s: s.without("watchdog"), "components", "failed", "watchdog"),
     Broken("a grammar that is gone", lambda s: s.without("tree_sitter_go"), "grammars", "warning", "go"),
     Broken("an old SQLite", lambda s: s.patch.setattr(system_checks, "SQLITE", (99, 0, 0)), "sqlite", "failed", "99.0"),
