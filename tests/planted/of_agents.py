@@ -8,6 +8,10 @@ STDIO = "tests/ipc/mcp/test_mcp_stdio.py"
 PROTOCOL = "tests/ipc/mcp/test_mcp_protocol.py"
 CLIENT = "tests/ipc/test_async_client.py"
 BUDGET = "tests/ipc/mcp/test_answer_budget.py"
+ONCE = (
+    "tests/ipc/lsp/test_lsp_stdio.py::"
+    "test_which_folders_are_indexed_is_found_out_once_as_long_as_the_roots_stay"
+)
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
@@ -63,6 +67,20 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_ipc/lsp/lsp_stdio.py",
         (("    return [folders[start : start + MAX_ITEMS] for", "    return [folders for"),),
         "tests/ipc/lsp/test_lsp_stdio.py::test_a_workspace_of_any_number_of_folders_is_searched",
+    ),
+    Defect(
+        "workspace-halved-for-each-query",
+        "which folders of a workspace are indexed is found out again for each query",
+        "livedex_ipc/lsp/lsp_stdio.py",
+        (("        return known.indexed\n", "        return folders\n"),),
+        ONCE,
+    ),
+    Defect(
+        "workspace-with-the-roots-of-yesterday",
+        "a folder of a workspace that is indexed later is not searched",
+        "livedex_ipc/lsp/lsp_stdio.py",
+        ((" or known.roots != self._roots()", ""),),
+        ONCE,
     ),
     Defect(
         "answers-lost-at-the-end",

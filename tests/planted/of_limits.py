@@ -125,8 +125,15 @@ DEFECTS: tuple[Defect, ...] = (
         "every-folder-of-a-path-is-touched",
         "a path of a request costs a system call for each of the thousands of folders that are not there",
         "livedex_indexing/disk/real_path.py",
-        (("            target, reached = None, len(done)\n", "            target = None\n"),),
+        (("            reached = len(done)\n", "            pass\n"),),
         "tests/indexing/disk/test_real_path.py::test_nothing_is_touched_below_what_is_not_there",
+    ),
+    Defect(
+        "an-entry-of-a-path-touched-again",
+        "a path of a request that leads to and fro costs a system call for each of its thousands of turns",
+        "livedex_indexing/disk/real_path.py",
+        (("            found = entry.found = _find(here)\n", "            found = _find(here)\n"),),
+        "tests/indexing/disk/test_real_path.py::test_nothing_is_touched_twice",
     ),
     Defect(
         "rules-of-folders-that-are-not-there",

@@ -25,14 +25,34 @@ class RealPath(NamedTuple):
     complete: bool
 
 
+class _Found(NamedTuple):
+    """What an entry turned out to be. ``target``: of a link. ``answers`` is False on a mount that does not answer."""
+
+    target: bytes | None = None
+    is_there: bool = True
+    answers: bool = True
+
+
+class _Entry:
+    """A name on the way. ``found``: once it was touched; ``x/../x/..`` leads to the same entry thousands of times."""
+
+    __slots__ = ("below", "found", "name")
+
+    def __init__(self, name: bytes) -> None:
+        self.name = name
+        self.found: _Found | None = None
+        self.below: dict[bytes, _Entry] = {}
+
+
 def real_path(path: bytes, visit: Callable[[bytes], object] = lambda _entry: None) -> RealPath:
     """Return the absolute path with all links resolved, as os.path.realpath does.
 
     What is not there, or cannot be read, counts as no link. ``visit`` is called with each entry before it is touched.
-    Nothing is touched below that: a path in a request may have thousands of folders.
+    Nothing is touched below that, nor twice: a path in a request may have thousands of folders.
     """
     left = path.split(b"/")[::-1]
-    done: list[bytes] = []
+    top = _Entry(b"")
+    done: list[_Entry] = []
     reached: float = inf  # at most so many of ``done`` lead to an entry that may be there
     links, complete = 0, True
     while left:
@@ -40,35 +60,37 @@ def real_path(path: bytes, visit: Callable[[bytes], object] = lambda _entry: Non
         if name in (b"", b"."):
             continue
         if name == b"..":
-            done = done[:-1]
+            del done[-1:]
             continue
-        done.append(name)
+        nearby = (done[-1] if done else top).below
+        entry = nearby.get(name) or nearby.setdefault(name, _Entry(name))
+        done.append(entry)
         if len(done) > reached:
             continue
-        here, reached = _joined(done), inf
-        visit(here)
-        try:
-            target = _target(here) if links < MAX_LINKS else None
-        except TimeoutError:
-            target, complete = None, False
-        except (OSError, ValueError):
-            target, reached = None, len(done)
-        if target is not None:
+        reached = inf
+        found = entry.found
+        if found is None:
+            here = _joined(done)
+            visit(here)
+            found = entry.found = _find(here)
+        complete = complete and found.answers
+        if found.target is not None and links < MAX_LINKS:
             links += 1
-            left += target.split(b"/")[::-1]
-            done = [] if target.startswith(b"/") else done[:-1]
+            left += found.target.split(b"/")[::-1]
+            del done[0 if found.target.startswith(b"/") else -1 :]
+        elif not found.is_there:
+            reached = len(done)
     return RealPath(_joined(done), complete)
 
 
-def _joined(names: list[bytes]) -> bytes:
-    return b"/" + b"/".join(names)
+def _joined(entries: list[_Entry]) -> bytes:
+    return b"/" + b"/".join([entry.name for entry in entries])
 
 
-def _target(path: bytes) -> bytes | None:
-    """Return the target of a link; None if ``path`` is none. Raises OSError, and ValueError as the system call does."""
+def _find(path: bytes) -> _Found:
     try:
-        return REMOTE.run(path, b"", partial(os.readlink, path))
-    except OSError as error:
-        if error.errno != errno.EINVAL:
-            raise
-        return None
+        return _Found(REMOTE.run(path, b"", partial(os.readlink, path)))
+    except TimeoutError:
+        return _Found(answers=False)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in it
+        return _Found(is_there=isinstance(error, OSError) and error.errno == errno.EINVAL)

@@ -14,8 +14,8 @@ import sys
 import threading
 from binascii import b2a_base64
 from collections import deque
-from collections.abc import Mapping
-from typing import Any, BinaryIO
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO, NamedTuple
 
 from livedex_ipc.client import Client, connect_known
 from livedex_ipc.errors import LivedexError, OutsideRoots, ParseError, Unavailable
@@ -51,6 +51,14 @@ def serve(stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> int:
     return 1 if given is None or taken is None else Server(given, taken).run()
 
 
+class _Decided(NamedTuple):
+    """Which folders of a workspace are indexed, as long as it and the roots of the index stay the same."""
+
+    folders: tuple[bytes, ...]
+    roots: Sequence[object]
+    indexed: tuple[bytes, ...]
+
+
 class Server:
     """One client's server."""
 
@@ -64,6 +72,7 @@ class Server:
         self._running: RequestId | None = None
         self._cancelled = False  # the running one
         self._client: Client | None = None
+        self._decided: _Decided | None = None
 
     def run(self) -> int:
         """Read until the client says ``exit`` (0 after ``shutdown``, else 1) or closes its end (1)."""
@@ -150,9 +159,21 @@ class Server:
         """Search as the user types; in the indexed folders of the workspace, else everywhere. Raise LivedexError."""
         folders = _topmost(self._protocol.folders)
         try:
-            return self._search(query, folders)
+            return self._search(query, self._known(folders))
         except OutsideRoots:
-            return self._search(query, self._indexed(folders))
+            roots = self._roots()
+            self._decided = _Decided(folders, roots, self._indexed(folders))
+            return self._search(query, self._decided.indexed)
+
+    def _known(self, folders: tuple[bytes, ...]) -> tuple[bytes, ...]:
+        """Return those of the folders that are indexed, if an earlier search has found out; else all of them."""
+        known = self._decided
+        if known is None or known.folders != folders or known.roots != self._roots():
+            return folders
+        return known.indexed
+
+    def _roots(self) -> list[object]:
+        return [(root["path"], root.get("path_b64")) for root in self._call("roots/list", {})["roots"]]
 
     def _search(self, query: str, folders: tuple[bytes, ...]) -> list[dict[str, object]]:
         """``folders``: none for all. Raise OutsideRoots if one of them is not indexed."""

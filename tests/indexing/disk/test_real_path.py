@@ -49,6 +49,13 @@ def test_nothing_is_touched_below_what_is_not_there(top: Path, folder: str) -> N
     assert real_path(back) == RealPath(os.path.realpath(back), True)
 
 
+def test_nothing_is_touched_twice(top: Path) -> None:
+    touched: list[bytes] = []
+    path = os.fsencode(f"{top}{'/folder/.././none/..' * 1000}/chain")
+    assert real_path(path, touched.append).path == os.fsencode(os.path.realpath(top / "chain"))
+    assert len(touched) == len(set(touched))
+
+
 def test_links_in_a_circle_have_an_end(top: Path) -> None:
     (top / "circle").symlink_to("circle")
     assert real_path(os.fsencode(top / "circle")).complete

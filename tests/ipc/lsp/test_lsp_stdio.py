@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from helpers.canned_daemon import CannedDaemon, root, search_result
 from helpers.stranger import stranger
 from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, wait_until
+from livedex_ipc.errors import OutsideRoots
 
 
 class Editor:
@@ -143,6 +145,30 @@ def test_a_workspace_of_any_number_of_folders_is_searched(
         return sorted(hit["name"] for hit in answer.get("result", ())) == ["lease number 0", "lease number 1005"]
 
     wait_until(leases, timeout=60.0, what="both leases")
+
+
+def test_which_folders_are_indexed_is_found_out_once_as_long_as_the_roots_stay(home: Home, editor: Editor) -> None:
+    roots = ["/r"]
+
+    def search(params: dict[str, Any]) -> object:
+        is_outside = any(not path.startswith(tuple(roots)) for path in params["paths"])
+        return OutsideRoots("it lies in no root") if is_outside else search_result()
+
+    def listed(_params: dict[str, Any]) -> object:
+        return {"roots": [root(path) for path in roots]}
+
+    with CannedDaemon(home.socket, search=search, files__list=search, roots__list=listed) as daemon:
+        names = ["r/a", "r/b", "r/c", "s/d"]
+        editor.ask("initialize", workspaceFolders=[{"uri": f"file:///{name}", "name": name} for name in names])
+        for _ in range(3):
+            assert editor.names("lease") == []
+        assert [params["paths"] for params in daemon.sent("search")[1:]] == [["/r/a/", "/r/b/", "/r/c/"]] * 3
+        roots.append("/s")
+        assert editor.names("lease") == []
+        assert daemon.sent("search")[-1]["paths"] == ["/r/a/", "/r/b/", "/r/c/", "/s/d/"]
+        roots.remove("/r")
+        assert editor.names("lease") == []
+        assert daemon.sent("search")[-1]["paths"] == ["/s/d/"]
 
 
 def test_it_goes_on_after_the_daemon_was_killed(daemon: Daemon, tree: Tree, editor: Editor) -> None:
