@@ -8,10 +8,7 @@ STDIO = "tests/ipc/mcp/test_mcp_stdio.py"
 PROTOCOL = "tests/ipc/mcp/test_mcp_protocol.py"
 CLIENT = "tests/ipc/test_async_client.py"
 BUDGET = "tests/ipc/mcp/test_answer_budget.py"
-ONCE = (
-    "tests/ipc/lsp/test_lsp_stdio.py::"
-    "test_which_folders_are_indexed_is_found_out_once_as_long_as_the_roots_stay"
-)
+ONCE = "tests/ipc/lsp/test_lsp_stdio.py::test_which_folders_are_indexed_is_found_out_once_as_long_as_the_roots_stay"
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
@@ -55,7 +52,7 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_ipc/lsp/lsp_stdio.py",
         (
             (
-                "            return self._search(query, self._indexed(folders))\n",
+                "            return self._search(query, self._decided.indexed)\n",
                 "            return self._search(query, ())\n",
             ),
         ),

@@ -78,7 +78,8 @@ class EventSource:
             return
         for root in self._roots:  # first, so that no search trusts the watcher for the time before it started
             self._backlog.mark((root.id, b""), Mark(tree=True, now=True))
-        self.watcher, self.is_forbidden = watcher, False
+        self.watcher = watcher
+        self.is_forbidden = False
         self._outside.clear()  # the new watcher has no watches yet
         self._watched_outside.clear()
         self._outside_config = OutsideFiles()
