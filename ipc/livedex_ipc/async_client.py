@@ -17,6 +17,7 @@ from livedex_ipc.async_method_calls import AsyncMethodCalls
 from livedex_ipc.client import connect
 from livedex_ipc.constants import MAX_MESSAGE
 from livedex_ipc.errors import LivedexError, TimedOut, Unavailable, from_wire
+from livedex_ipc.thread_start import NO_THREAD
 
 OnProgress = Callable[[Any], None]
 
@@ -183,7 +184,10 @@ async def connect_async(
 
     The arguments and the errors are those of ``connect``.
     """
-    client = await asyncio.to_thread(connect, spawn=spawn, wait_s=wait_s, path=path, command=command)
+    try:
+        client = await asyncio.to_thread(connect, spawn=spawn, wait_s=wait_s, path=path, command=command)
+    except RuntimeError as error:
+        raise Unavailable(NO_THREAD) from error
     sock = client.detach()
     sock.setblocking(False)
     return AsyncClient(*await asyncio.open_unix_connection(sock=sock, limit=MAX_MESSAGE))

@@ -13,17 +13,12 @@ from concurrent.futures import Executor, Future
 from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from livedex_ipc import thread_start
 from livedex_ipc.errors import Unavailable
+from livedex_ipc.thread_start import start_thread
 
 log = logging.getLogger(__name__)
-
-NO_THREAD: Final = (
-    "the system starts no more threads: raise the limit of processes (`ulimit -u`, `TasksMax` of the service) "
-    "or of memory, or end other programs"
-)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -68,10 +63,10 @@ class LastingThreads(Executor):
 
     def _start(self) -> None:
         try:
-            thread_start.start(threading.Thread(target=self._run, name=self._name, daemon=True))
-        except RuntimeError as error:
+            start_thread(self._run, self._name)
+        except Unavailable:
             if not self._threads:
-                raise Unavailable(NO_THREAD) from error
+                raise
         else:
             self._threads += 1
 
@@ -114,11 +109,3 @@ class _Action(NamedTuple):
         else:
             finished()
             self.future.set_result(result)
-
-
-def start_thread(run: Callable[[], Any], name: str) -> None:
-    """Start a thread that the end of the process never joins. Raise Unavailable."""
-    try:
-        thread_start.start(threading.Thread(target=run, name=name, daemon=True))
-    except RuntimeError as error:
-        raise Unavailable(NO_THREAD) from error

@@ -12,7 +12,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from livedex_ipc.errors import Unavailable
+
+NO_THREAD: Final = (
+    "the system starts no more threads: raise the limit of processes (`ulimit -u`, `TasksMax` of the service) "
+    "or of memory, or end other programs"
+)
 LOOK_S: Final = 0.05  # how often a thread that is late is looked at
+
+
+def start_thread(run: Callable[[], object], name: str) -> None:
+    """Start a thread that the end of the process never joins. Raise Unavailable."""
+    try:
+        start(threading.Thread(target=run, name=name, daemon=True))
+    except RuntimeError as error:
+        raise Unavailable(NO_THREAD) from error
 
 
 def start(thread: threading.Thread) -> None:

@@ -116,6 +116,17 @@ if "livedex_daemon" in sys.orig_argv:
 """
 
 
+# For `with_code`: the system starts no more threads.
+NO_MORE_THREADS = """
+import threading
+def refuse(*_args, **_named):
+    raise RuntimeError("can't start new thread")
+for name in ("_start_new_thread", "_start_joinable_thread"):
+    if hasattr(threading, name):
+        setattr(threading, name, refuse)
+"""
+
+
 def with_code(folder: Path, code: str) -> dict[str, str]:
     """Return the environment in which each Python runs ``code`` at its start, before its own program."""
     folder.mkdir()

@@ -102,6 +102,18 @@ DEFECTS = (
         f"{BATTERY}::test_what_nobody_asked_for_waits_and_is_named",
     ),
     Defect(
+        "agents-server-dies-without-a-thread",
+        "where no thread starts, the server of an agent ends with a traceback",
+        "livedex_ipc/mcp/mcp_stdio.py",
+        (
+            (
+                "        except Unavailable as error:\n            self._write",
+                "        except OSError as error:\n            self._write",
+            ),
+        ),
+        "tests/ipc/test_no_threads.py::test_an_agent_gets_it_as_the_answer_and_may_ask_again",
+    ),
+    Defect(
         "refused-though-threads-are-there",
         "where no further thread starts, work is refused although threads are there to do it",
         "livedex_ipc/lasting_threads.py",

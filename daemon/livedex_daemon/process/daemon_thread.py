@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-from livedex_ipc.lasting_threads import start_thread
+from livedex_ipc.thread_start import start_thread
 
 T = TypeVar("T")
 

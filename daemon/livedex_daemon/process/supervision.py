@@ -16,7 +16,7 @@ from typing import Protocol
 
 from livedex_ipc import thread_start
 from livedex_ipc.errors import Unavailable
-from livedex_ipc.lasting_threads import NO_THREAD
+from livedex_ipc.thread_start import NO_THREAD
 
 log = logging.getLogger(__name__)
 

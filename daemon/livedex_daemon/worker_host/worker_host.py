@@ -24,7 +24,7 @@ from livedex_daemon.worker_host.plugin_process import PluginProcess, PluginRun, 
 from livedex_daemon.worker_host.wake_ups import WakeUps
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.exchange_results import ClaimFields, MessageFields
-from livedex_ipc.lasting_threads import NO_THREAD
+from livedex_ipc.thread_start import NO_THREAD
 
 BUSY_PAUSE_S: Final = 1.0
 AGAIN_EVERY_S: Final = 0.25  # looks whether what was given back can be claimed

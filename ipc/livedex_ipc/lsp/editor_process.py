@@ -8,15 +8,19 @@ from __future__ import annotations
 import os
 import select
 import sys
-import threading
 from collections.abc import Callable
+from contextlib import suppress
+
+from livedex_ipc.errors import Unavailable
+from livedex_ipc.thread_start import start_thread
 
 
 def when_ended(pid: int, action: Callable[[], object]) -> None:
     """Call ``action`` on a thread of its own once the process ``pid`` has ended. Do nothing if there is none."""
     wait = _wait_for(pid)
     if wait is not None:
-        threading.Thread(target=lambda: (wait(), action()), daemon=True).start()
+        with suppress(Unavailable):  # then the end of stdin alone tells it
+            start_thread(lambda: (wait(), action()), "editor")
 
 
 def _wait_for(pid: int) -> Callable[[], object] | None:

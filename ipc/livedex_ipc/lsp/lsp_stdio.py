@@ -38,6 +38,7 @@ from livedex_ipc.lsp.lsp_protocol import (
 )
 from livedex_ipc.lsp.workspace_symbols import symbols
 from livedex_ipc.params import MAX_ITEMS
+from livedex_ipc.thread_start import start_thread
 
 MOST_SYMBOLS = 100
 MAX_WAITING = 1000
@@ -75,8 +76,11 @@ class Server:
         self._decided: _Decided | None = None
 
     def run(self) -> int:
-        """Read until the client says ``exit`` (0 after ``shutdown``, else 1) or closes its end (1)."""
-        threading.Thread(target=self._work, daemon=True).start()
+        """Read until the client says ``exit`` (0 after ``shutdown``, else 1) or closes its end (1).
+
+        Raise Unavailable without a thread to search on.
+        """
+        start_thread(self._work, "search")
         descriptor = self._stdin.fileno()
         while data := os.read(descriptor, READ_BYTES):
             for frame in self._decoder.feed(data):

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import BinaryIO
 
+from livedex_ipc.errors import Unavailable
 from livedex_ipc.mcp.mcp_protocol import (
     INVALID_REQUEST,
     Call,
@@ -28,6 +29,7 @@ from livedex_ipc.mcp.mcp_protocol import (
 )
 from livedex_ipc.mcp.mcp_tools import Tool
 from livedex_ipc.mcp.tool_call import CancelledCall, Connections, ToolCall, failure
+from livedex_ipc.thread_start import start_thread
 
 MAX_LINE = 4 << 20
 END_BYTES = 1024  # of a message that is too long: at which its id is looked for
@@ -90,17 +92,31 @@ class StdioServer:
     def _queue(self, call: Call) -> None:
         """Have a thread run the call."""
         run = ToolCall(call.tool, call.arguments, self._connections, self._progress_of(call))
-        with self._state:
-            refused = len(self._waiting) >= MAX_WAITING or call.id in self._calls
-            if not refused:
-                self._calls[call.id] = run
-                self._waiting.append((call, run))
-                if self._busy + len(self._waiting) > self._threads and self._threads < THREADS:
-                    self._threads += 1
-                    threading.Thread(target=self._work, daemon=True).start()
-                self._state.notify()
+        try:
+            with self._state:
+                refused = len(self._waiting) >= MAX_WAITING or call.id in self._calls
+                if not refused:
+                    self._need_thread()
+                    self._calls[call.id] = run
+                    self._waiting.append((call, run))
+                    self._state.notify()
+        except Unavailable as error:
+            self._write(answer(call.id, failure(error.message), modern=call.modern))
+            return
         if refused:
             self._write(refusal(call.id, INVALID_REQUEST, "too many calls are running, or one with this id: wait"))
+
+    def _need_thread(self) -> None:
+        """Start one more for the next call, if that helps. Raise Unavailable if there is none and none can be."""
+        if self._busy + len(self._waiting) < self._threads or self._threads == THREADS:
+            return
+        try:
+            start_thread(self._work, "call")
+        except Unavailable:
+            if not self._threads:
+                raise
+        else:
+            self._threads += 1
 
     def _work(self) -> None:
         while True:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import threading
 from collections.abc import Mapping
 from socket import socket
 from typing import Any
 
 from livedex_ipc.constants import MAX_MESSAGE
-from livedex_ipc.errors import LivedexError
+from livedex_ipc.errors import LivedexError, Unavailable
+from livedex_ipc.thread_start import start_thread
 
 Message = Mapping[str, Any]
 RECV_BYTES = 256 * 1024
@@ -29,7 +29,7 @@ class DaemonLink:
 
     def __init__(self, wake: int, spawn: bool) -> None:
         self._wake, self._spawn = wake, spawn
-        self._attempt: threading.Thread | None = None
+        self._is_connecting = False
         self._result: socket | LivedexError | None = None
         self._socket: socket | None = None
         self._received = bytearray()
@@ -38,19 +38,25 @@ class DaemonLink:
 
     def begin(self) -> None:
         """Begin to connect, unless that is under way."""
-        if self._attempt is None:
-            self._attempt = threading.Thread(target=self._connect, daemon=True)
-            self._attempt.start()
+        if not self._is_connecting:
+            self._is_connecting = True
+            try:
+                start_thread(self._connect, "connect")
+            except Unavailable as error:
+                self._connected(error)
 
     def _connect(self) -> None:
         from livedex_ipc.client import connect_known
 
         try:
-            self._result = connect_known(spawn=self._spawn).detach()
+            self._connected(connect_known(spawn=self._spawn).detach())
         except LivedexError as error:
-            self._result = error
+            self._connected(error)
         except OSError as error:
-            self._result = LivedexError(f"no connection to the daemon: {error.strerror}")
+            self._connected(LivedexError(f"no connection to the daemon: {error.strerror}"))
+
+    def _connected(self, result: socket | LivedexError) -> None:
+        self._result = result
         with contextlib.suppress(OSError):  # the program has ended
             os.write(self._wake, b"\0")
 
@@ -59,7 +65,7 @@ class DaemonLink:
         result, self._result = self._result, None
         if result is None:
             return False
-        self._attempt = None
+        self._is_connecting = False
         if isinstance(result, LivedexError):
             raise result
         result.setblocking(False)
