@@ -38,7 +38,7 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 
 def test_an_agent_gets_it_as_the_answer_and_may_ask_again(daemon: Daemon, env: dict[str, str]) -> None:
-    with McpClient(daemon.home, **env) as client:
+    with McpClient(daemon.home, PYTHONPATH=env["PYTHONPATH"]) as client:
         for _ in range(2):
             assert SAID in client.failure("status")
 
