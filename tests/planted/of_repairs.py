@@ -279,7 +279,7 @@ DEFECTS: tuple[Defect, ...] = (
         "no-descriptor-no-word",
         "a client for which the daemon has no descriptor gets no answer",
         "livedex_ipc/server/listener.py",
-        (("            self._refuse_first()\n", "            pass\n"),),
+        (("            self._refuse(SLICE if is_marked else 1)\n", "            pass\n"),),
         "tests/ipc/server/test_listener.py::test_a_server_without_descriptors_backs_off_and_recovers",
     ),
     Defect(
@@ -287,6 +287,20 @@ DEFECTS: tuple[Defect, ...] = (
         "a client that comes after others were refused is refused at once",
         "livedex_ipc/server/listener.py",
         (("self._pause = self._loop.call_later(PAUSE_S, self._after_pause)", "self._after_pause()"),),
+        "tests/ipc/server/test_listener.py::test_a_server_without_descriptors_backs_off_and_recovers",
+    ),
+    Defect(
+        "no-whole-pause-for-the-last",
+        "a client that comes at the end of a pause is refused with those who waited through it",
+        "livedex_ipc/server/listener.py",
+        (("MSG_PEEK) == self._token:", "MSG_PEEK) is None:"),),
+        "tests/ipc/server/test_listener.py::test_a_server_without_descriptors_backs_off_and_recovers",
+    ),
+    Defect(
+        "a-pause-for-each",
+        "of many clients for whom there is no descriptor, the last waits a pause for each before it",
+        "livedex_ipc/server/listener.py",
+        (("SLICE if is_marked else 1", "1"),),
         "tests/ipc/server/test_listener.py::test_a_server_without_descriptors_backs_off_and_recovers",
     ),
     Defect(

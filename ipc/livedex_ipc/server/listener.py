@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 SLICE = 64  # clients accepted at once, before connected ones are served
 PAUSE_S = 0.25  # before the next attempt, when descriptors or memory ran out
 DRAINED = 64 * 1024  # bytes of a refused client that are read: it would get a reset instead of the reason
+_NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE)
 NO_DESCRIPTOR = "the daemon has no free file descriptor for one more client: close some, and ask again"
 
 
@@ -40,7 +41,9 @@ class Listener:
         self._arriving: set[asyncio.Task[object]] = set()
         self._pause: asyncio.TimerHandle | None = None
         self._starved = False
-        self._reserve: int | None = None  # a descriptor for the refusal of who waits for one
+        self._reserve: socket.socket | None = None  # a descriptor for the refusal of those who wait for one
+        self._is_marked = False  # the reserve is in the queue, as the marker behind those who wait for a whole pause
+        self._token = os.urandom(16)  # what the marker says
 
     def start(self) -> None:
         """Begin to accept clients."""
@@ -71,6 +74,8 @@ class Listener:
         self._starved = True
         # The client stays in the queue, so the socket stays readable: without a pause this would spin.
         self._loop.remove_reader(self._sock)
+        if error.errno in _NO_DESCRIPTOR:
+            self._mark()
         self._pause = self._loop.call_later(PAUSE_S, self._after_pause)
 
     def _accept_waiting(self) -> OSError | None:
@@ -92,26 +97,46 @@ class Listener:
 
     def _after_pause(self) -> None:
         error = self._accept_waiting()
-        if error is not None and error.errno in (errno.EMFILE, errno.ENFILE):
-            self._refuse_first()
+        is_marked, self._is_marked = self._is_marked, False
+        is_refusing = error is not None and error.errno in _NO_DESCRIPTOR
+        if is_marked or is_refusing:
+            self._free_reserve()
+        if is_refusing:
+            self._refuse(SLICE if is_marked else 1)
+        self._keep_reserve()
         self._resume()
 
-    def _refuse_first(self) -> None:
-        """Tell the first client in the queue why it cannot be served. When the others came is not known."""
-        self._free_reserve()
-        with suppress(OSError):
-            client, _address = self._sock.accept()
-            with client:
+    def _refuse(self, most: int) -> None:
+        """Tell the clients in the queue up to the marker why they cannot be served."""
+        refusal = encode(failure(None, Unavailable(NO_DESCRIPTOR).to_wire()), None)
+        for _ in range(most):
+            try:
+                client, _address = self._sock.accept()
+            except OSError:
+                return
+            with client, suppress(OSError):
                 client.setblocking(False)
-                client.send(encode(failure(None, Unavailable(NO_DESCRIPTOR).to_wire()), None))
+                with suppress(BlockingIOError):
+                    if client.recv(len(self._token), socket.MSG_PEEK) == self._token:
+                        return
+                client.send(refusal)
                 client.recv(DRAINED)
-        self._keep_reserve()
+
+    def _mark(self) -> None:
+        """Queue up as a client: whoever comes later has not waited for the whole pause."""
+        if self._reserve is not None:
+            with suppress(OSError):
+                self._reserve.connect(self._sock.getsockname())
+                self._reserve.send(self._token)
+                self._is_marked = True
 
     def _keep_reserve(self) -> None:
-        with suppress(OSError):
-            self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        if self._reserve is None:
+            with suppress(OSError):
+                self._reserve = socket.socket(socket.AF_UNIX)
+                self._reserve.setblocking(False)
 
     def _free_reserve(self) -> None:
         if self._reserve is not None:
-            os.close(self._reserve)
+            self._reserve.close()
             self._reserve = None
