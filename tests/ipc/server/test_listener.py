@@ -70,6 +70,6 @@ def test_a_server_without_descriptors_backs_off_and_recovers(home: Home) -> None
             assert stack.enter_context(Raw(path)).ask("server/ping")["result"] == {}
         process.stdin.close()
         pauses, whole = map(int, process.stdout.readline().split())
-        # Those who came at once had one in common, and each of the late ones had a whole one, in which a descriptor could
-        # have become free.
+        # Those who came at once had one in common, and each of the late ones had a whole one, in which a descriptor
+        # could have become free.
         assert 3 <= whole == pauses < 20
