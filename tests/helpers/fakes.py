@@ -118,8 +118,8 @@ class FakeWatching:
     def let_go(self, _root: Root, folders: Sequence[bytes]) -> None:
         self.unwatched += folders
 
-    def unwatch(self, root_id: int, path: bytes) -> None:
-        self._on_unwatch((root_id, path))
+    def unwatch(self, root: Root, path: bytes) -> None:
+        self._on_unwatch((root.id, path))
         self.unwatched.append(path)
 
     @property

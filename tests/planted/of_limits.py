@@ -73,6 +73,13 @@ DEFECTS: tuple[Defect, ...] = (
         f"{PLACING}::test_a_moved_folder_whose_old_name_ends_its_watch_is_watched_again",
     ),
     Defect(
+        "gone-folders-polled-for-ever",
+        "folders that no program can watch are polled, and warned about, once they are gone",
+        "livedex_daemon/watch/event_source.py",
+        (("        if root.was_polled(path):\n", "        if False:\n"),),
+        "tests/system/test_limits.py::test_folders_whose_paths_are_too_long_are_polled_for_that_reason",
+    ),
+    Defect(
         "unwatched-too-early",
         "a folder that moves away while its watch is placed is watched from then on",
         "livedex_daemon/watch/inotify.py",

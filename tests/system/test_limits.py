@@ -88,6 +88,13 @@ def test_folders_whose_paths_are_too_long_are_polled_for_that_reason(
         assert said is not None and "sysctl" not in said["remedy"]
         assert f"{tree.path}/aaa" in said["remedy"]
         changes_are_seen(client, tree, "deep")
+        inner = tree.path / ("a" * 200) / ("a" * 200)
+        inner.rename(inner.with_name("b" * 200))  # as long, and polled by another name
+        assert found(client, "deep0word") == ["d0/f.txt"]
+        (tree.path / ("a" * 200)).rename(tree.path.with_name("away"))
+        assert found(client, "deep0word") == ["d0/f.txt"]
+        wait_until(lambda: warned(client) is None and watching(client) == "native", HEALED_S, what="health")
+        assert client.call("status")["state"] == "ready"
 
 
 def test_the_limit_is_met_later(tree: Tree, start_daemon: Callable[..., Daemon]) -> None:

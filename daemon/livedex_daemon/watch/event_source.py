@@ -132,7 +132,13 @@ class EventSource:
         if root.polled != polled:
             self._watch_config()
 
-    def unwatch(self, root_id: int, path: bytes) -> None:
+    def unwatch(self, root: Root, path: bytes) -> None:
+        """Neither watch nor poll this folder, which is gone, and those below it any more."""
+        self._unwatch(root.id, path)
+        if root.was_polled(path):
+            root.stop_polling((path,))
+
+    def _unwatch(self, root_id: int, path: bytes) -> None:
         watcher = self.watcher
         if watcher is not None:
             watcher.unwatch(root_id, path)
@@ -175,7 +181,7 @@ class EventSource:
 
     def forget_root(self, root_id: int) -> None:
         self._outside.pop(root_id, None)
-        self.unwatch(root_id, b"")
+        self._unwatch(root_id, b"")
         self._let_go_outside()
 
     def _watch_config(self) -> None:

@@ -112,7 +112,7 @@ class Presence:
         log.info("root_present", extra={"root": display_path(root.path)})
         # First, so that no search trusts the root before there is a walk to wait for.
         self._backlog.mark((root.id, b""), Mark(tree=True, background=not root.first_indexed, now=True))
-        self._watching.unwatch(root.id, b"")
+        self._watching.unwatch(root, b"")
         root.dev, root.ino = dev, ino
         root.missing_since = None
         self._absences.end(root.id)
@@ -133,7 +133,7 @@ class Presence:
             self.unreadable.discard((root.id, b""))
             return
         log.warning("root_absent", extra={"root": display_path(root.path), "state": state})
-        self._watching.unwatch(root.id, b"")
+        self._watching.unwatch(root, b"")
         root.state = state
         if root.missing_since is None:
             root.missing_since = self._absences.begin(root.id)

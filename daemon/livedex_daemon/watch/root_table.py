@@ -102,6 +102,10 @@ class Root:
             self._polled = choices, polled
         return polled
 
+    def was_polled(self, path: bytes) -> bool:
+        """Return whether this folder was among ``polled`` when that was last chosen, which costs nothing."""
+        return path in self._polled[1]
+
     @property
     def reported_state(self) -> RootState:
         """``state`` for other threads: ``recovering`` as soon as a loss of events is counted, and before the first look

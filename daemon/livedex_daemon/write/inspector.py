@@ -310,7 +310,7 @@ class Inspector:
             self.changes.removed.append((root.id, path))
             if path in folders:
                 self.changes.removed_trees.append((root.id, path))
-            self._watching.unwatch(root.id, path)
+            self._watching.unwatch(root, path)
             if entry.works == 0:
                 self.finished.append(entry)
         self._cancel(root.id, partial(is_at_or_below, folders=gone))
@@ -319,7 +319,7 @@ class Inspector:
     def _drop_tree(self, root: Root, path: bytes) -> None:
         if self._store.folders_below(root.id, path):
             self.changes.removed_trees.append((root.id, path))
-        self._watching.unwatch(root.id, path)
+        self._watching.unwatch(root, path)
         self._cancel_below(root.id, frozenset((path,)))
 
     def _cancel_below(self, root_id: int, folders: frozenset[bytes]) -> None:

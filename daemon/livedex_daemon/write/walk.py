@@ -168,6 +168,9 @@ class TreeWalk:
             # As the index has them now: while the walk went on, others may have stored files by the rules of before.
             self._leave(self._rows.folders_below(self.root.id, self.path), changes)
             self._has_left = True
+            if self.root.was_polled(self.path):  # of which no event tells that a folder is gone
+                unseen = (self.root.refused | self.root.remote) - self._visited
+                self.left_out += [path for path in unseen if is_within(path, self.path)]
 
     def _folder(self, path: bytes, device: int | None, changes: Changes) -> None:
         if path in self._visited:

@@ -99,7 +99,7 @@ def test_and_though_the_source_is_stopped_meanwhile(tmp_path: Path, heard: list[
 
 def test_a_folder_is_watched_by_the_source_that_was_there(tmp_path: Path, heard: list[str]) -> None:
     root = online_root()
-    for act in (lambda w: w.watch(root, b"d"), lambda w: w.unwatch(1, b"d")):
+    for act in (lambda w: w.watch(root, b"d"), lambda w: w.unwatch(root, b"d")):
         changing = watching(Vanishing, tmp_path, heard)
         source = FakeWatcher()
         changing.watcher = cast("Any", source)
