@@ -222,6 +222,13 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/system/test_twins.py::test_an_ignore_file_in_the_scope_that_is_written_by_a_name_outside_it",
     ),
     Defect(
+        "rules-of-a-former-folder",
+        "a faulty ignore file is warned about once a link or a file has taken the place of its folder",
+        "livedex_daemon/write/inspector.py",
+        (("        root.rules.forget_folder(path)  #", "        #"),),
+        "tests/daemon/write/test_inspector.py::test_the_rules_of_a_folder_go_when_something_else_takes_its_place[link]",
+    ),
+    Defect(
         "inode-of-a-former-ignore-file",
         "a change of a file that has the inode of a former ignore file walks through that one's folder",
         "livedex_indexing/ignore/rule_inodes.py",

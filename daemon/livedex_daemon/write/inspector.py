@@ -151,16 +151,16 @@ class Inspector:
         was_folder = self._store.folders_below(root.id, path)  # even with a row: its commit may precede that of others
         if was_folder or changes.may_have_rows_below((root.id, path)):
             self._drop_tree(root, path)
+        root.rules.forget_folder(path)  # it may have had ignore files alone
         rows, removed = len(changes.rows), len(changes.removed)
         if row is not None and (root.id, path) in self.unreadable:
             row = row._replace(settled=False)  # its state may be known: it is the bytes that could not be read
         work = examine(PresentFile(root, path, stat, row), entry, self._pool.policy.max_file_size, changes, time.time())
-        progress = entry.progress
-        if progress is not None:
-            progress.scanned += 1
-            progress.skipped += len(changes.rows) - rows
-            progress.removed += len(changes.removed) - removed
-            progress.unchanged += work is None and (rows, removed) == (len(changes.rows), len(changes.removed))
+        if entry.progress is not None:
+            entry.progress.scanned += 1
+            entry.progress.skipped += len(changes.rows) - rows
+            entry.progress.removed += len(changes.removed) - removed
+            entry.progress.unchanged += work is None and (rows, removed) == (len(changes.rows), len(changes.removed))
         if work is None:
             self.read_errors.seen(entry, (root.id, path), self.unreadable.failures)
         else:

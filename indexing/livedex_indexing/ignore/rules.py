@@ -186,6 +186,11 @@ class RuleTree:
             for folder in folders:
                 self.invalidate(folder)
 
+    def forget_folder(self, rel: bytes) -> None:
+        """Forget the rules of an entry that is no folder. Costs a look-up if it was none before."""
+        if rel in self._folders:
+            self.invalidate(rel)
+
     def _forget_files(self) -> None:
         self._folders.clear()
         self._loaded.clear()

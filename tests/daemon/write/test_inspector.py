@@ -267,6 +267,21 @@ def test_a_folder_that_is_shut_out_is_let_go(desk: Desk) -> None:
     assert desk.unwatched == [b"gen"]
 
 
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_the_rules_of_a_folder_go_when_something_else_takes_its_place(desk: Desk, kind: str) -> None:
+    folder = desk.folder / "d"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "inner" / ".gitignore").write_text("x" * 5000)
+    desk.inspect(b"d", tree=True)
+    while desk.inspector.walk_on():
+        pass
+    assert list(desk.root.rules.faults()) == [str(folder / "inner" / ".gitignore")]
+    folder.rename(desk.folder / "moved")
+    folder.symlink_to("moved") if kind == "link" else folder.write_text("a file\n")
+    desk.inspect(b"d")
+    assert desk.root.rules.faults() == {}
+
+
 def test_a_folder_that_was_let_in_again_meanwhile_keeps_its_watch(desk: Desk) -> None:
     """Two walks run at once: the later one admits the folder and watches it before the earlier one ends."""
     (desk.folder / "gen").mkdir()
