@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 from zlib import crc32
@@ -43,6 +44,7 @@ def editor_paths(program: str) -> dict[str, Path]:
     return found
 
 
+@cache
 def _version(program: str) -> tuple[int, ...]:
     printed = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
     return tuple(map(int, re.findall(r"\d+", printed)[:2]))
