@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from helpers import daemon_template
 from helpers.browser import Tabs, chromium, opened
 from helpers.daemon_health import healthy_to_the_end
 from helpers.fake_gateway import FakeGateway
 from helpers.fault_injection import TICKS_OFTEN, with_code
 from helpers.postgres_server import Postgres, running_postgres
 from helpers.shared_daemon import SharedDaemon
-from helpers.support import Daemon, Home, Tree, examples, temporary_home
+from helpers.support import Daemon, Home, Tree, examples, temporary_home, usual_environment
 from helpers.web_process import WebProcess
 from livedex_daemon.__main__ import SWITCH_S
 
@@ -47,6 +48,7 @@ sys.dont_write_bytecode = False
 sys.setswitchinterval(SWITCH_S)
 # `make agents` installs these programs; a developer's own come first.
 os.environ["PATH"] += os.pathsep + str(Path(sys.prefix) / "agents" / "node_modules" / ".bin")
+daemon_template.expect(usual_environment())
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

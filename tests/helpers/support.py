@@ -21,6 +21,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from helpers import daemon_template
+
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
@@ -138,6 +140,12 @@ GIT_ENVIRONMENT = {
 }
 
 
+def usual_environment() -> dict[str, str]:
+    """Return the variables that all homes have."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("LIVEDEX_", "XDG_", "GIT_"))}
+    return {**kept, "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
+
+
 class Home:
     """A ``LIVEDEX_HOME`` for one test. Its path is short, because a socket's path may have only 103 bytes."""
 
@@ -150,8 +158,7 @@ class Home:
         self.stderr = path / "daemon.stderr"
         user = path / "user"
         user.mkdir()
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("LIVEDEX_", "XDG_", "GIT_"))}
-        self.env = {**kept, "LIVEDEX_HOME": str(path), "HOME": str(user), "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
+        self.env = {**usual_environment(), "LIVEDEX_HOME": str(path), "HOME": str(user)}
 
     def run(
         self, *words: str, stdin: str = "", timeout: float = 60, env: Mapping[str, str] | None = None
@@ -279,18 +286,11 @@ class Daemon:
     def start(self) -> Daemon:
         """Start it and return once its socket accepts; an AssertionError with its output if it ends instead."""
         with self.home.stderr.open("ab") as stderr:
-            self.process = subprocess.Popen(
-                [*self.wrap, sys.executable, "-m", "livedex_daemon", "daemon"],
-                env=self.env,
-                stdin=subprocess.DEVNULL,
-                stdout=stderr,
-                stderr=stderr,
-                start_new_session=True,
-            )
-        wait_until(self._answers, what="the daemon's socket")
+            self.process = daemon_template.start(self.env, stderr.fileno(), self.wrap)
+        wait_until(self.answers, what="the daemon's socket")
         return self
 
-    def _answers(self) -> bool:
+    def answers(self) -> bool:
         assert self.process is not None
         code = self.process.poll()
         assert code is None, f"the daemon ended with {code} at its start:\n{self.home.logs()}"

@@ -1,0 +1,154 @@
+"""Starts daemons for the tests: a process that has loaded the daemon's modules makes copies of itself.
+
+Nearly all of a daemon's start is the import of its modules: half a second, and the tests start hundreds. A copy runs
+the same program from its first line, in a session of its own, as a child of the tests' process.
+
+Invariant: a daemon is started by its command if a copy would lack something of it: a variable of the environment, a
+limit, a folder. So is the first one of each process of the tests.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import importlib
+import json
+import os
+import resource
+import runpy
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+COMMAND = (sys.executable, "-m", "livedex_daemon", "daemon")
+OF_ONE_TEST = ("HOME", "LIVEDEX_HOME", "PYTEST_CURRENT_TEST")  # variables that no module reads when it is loaded
+LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
+MOST_BYTES = 1 << 17  # of an environment
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def start(env: Mapping[str, str], stderr: int, wrap: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+    """Start a daemon that prints to ``stderr``: as a copy, where that makes no difference to it.
+
+    ``wrap``: words before its command.
+    """
+    if not wrap and (template := _template_of(env)) is not None:
+        return template.copy(env, stderr)
+    return subprocess.Popen(
+        [*wrap, *COMMAND], env=env, stdin=subprocess.DEVNULL, stdout=stderr, stderr=stderr, start_new_session=True
+    )
+
+
+class Template:
+    """The process of which the copies are made. It ends when this one closes its socket, or ends."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self.taken_over = taken_over(env)
+        self._lock = threading.Lock()
+        self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115  closed with the template
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, __file__, str(theirs.fileno())],
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=self._output,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+
+    def copy(self, env: Mapping[str, str], stderr: int) -> subprocess.Popen[bytes]:
+        """Start a daemon that prints to ``stderr``."""
+        libc = ctypes.CDLL(None)
+        pid = is_child = b""
+        with self._lock, suppress(ConnectionError):
+            libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # the copy of a copy that has ended becomes a child of this process
+            socket.send_fds(self._requests, [json.dumps(dict(env)).encode()], [stderr])
+            pid, is_child = self._requests.recv(MOST_BYTES), self._requests.recv(1)
+        libc.prctl(PR_SET_CHILD_SUBREAPER, 0)
+        if not is_child:
+            self._output.seek(0)
+            raise AssertionError(f"the template of the daemons has ended:\n{self._output.read().decode()}")
+        # `Popen` knows only what it has started itself.
+        daemon = subprocess.Popen(["true"])
+        daemon.wait()
+        daemon.args, daemon.pid, daemon.returncode = COMMAND, int(pid), None
+        return daemon
+
+    def close(self) -> None:
+        self._requests.close()
+        self._process.wait()
+        self._output.close()
+
+
+class _Made:
+    """``usual``: the environment of most daemons. ``template``: from the second of them on."""
+
+    usual: Mapping[str, str] | None = None
+    started = 0
+    template: Template | None = None
+
+
+def expect(env: Mapping[str, str]) -> None:
+    """Copy daemons that get this environment, but for what each test has of its own. Call it before a test begins."""
+    _Made.usual = env
+
+
+def _template_of(env: Mapping[str, str]) -> Template | None:
+    """Return what a daemon with this environment can be a copy of."""
+    # On other systems, a library may fail in a copy of its process.
+    if sys.platform != "linux" or _Made.usual is None or taken_over(env) != taken_over(_Made.usual):
+        return None
+    _Made.started += 1
+    if _Made.template is None and _Made.started > 1:
+        _Made.template = Template(env)
+        atexit.register(_Made.template.close)
+    return _Made.template if _Made.template is None or _Made.template.taken_over == taken_over(env) else None
+
+
+def taken_over(env: Mapping[str, str]) -> tuple[object, ...]:
+    """Return what a daemon has from the process that starts it, as far as tests change it."""
+    lasting = {name: value for name, value in env.items() if name not in OF_ONE_TEST}
+    limits = [resource.getrlimit(limit) for limit in LIMITS]
+    return lasting, limits, os.getcwd(), os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def _main() -> None:
+    """Make copies until the tests' process ends. A copy is a daemon from then on."""
+    importlib.import_module("livedex_daemon.app")
+    requests = socket.socket(fileno=int(sys.argv[1]))
+    while True:
+        env, descriptors, _, _ = socket.recv_fds(requests, MOST_BYTES, 1)
+        if not env:
+            return
+        between = os.fork()
+        if not between:
+            pid = os.fork()
+            if not pid:
+                break
+            requests.send(str(pid).encode())
+            os._exit(0)
+        os.waitpid(between, 0)
+        requests.send(b"1")
+        os.close(descriptors[0])
+    os.setsid()
+    for standard in (1, 2):
+        os.dup2(descriptors[0], standard)
+    os.close(descriptors[0])
+    requests.close()
+    os.environ.clear()
+    os.environ.update(json.loads(env))
+    if not sys.flags.safe_path:
+        sys.path[0] = os.getcwd()
+    sys.orig_argv[:] = COMMAND
+    sys.argv[1:] = COMMAND[3:]
+    runpy.run_module("livedex_daemon", run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    _main()

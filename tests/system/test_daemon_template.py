@@ -1,0 +1,107 @@
+"""A daemon that the tests start as a copy is, for the system and for its children, one that its command started."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from subprocess import Popen
+
+import pytest
+
+from helpers.daemon_health import children
+from helpers.daemon_template import Template, start, taken_over
+from helpers.support import Daemon, Home, Tree, add_root, found, temporary_home, wait_until
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each daemon is started by its command")
+
+Starter = Callable[[Mapping[str, str], int], Popen[bytes]]
+STATE = re.compile(r"^(?:Umask|Sig(?:Blk|Ign|Cgt)|Cap\w+|NoNewPrivs|Seccomp):.*$", re.MULTILINE)
+
+
+def started(home: Home, starter: Starter) -> Daemon:
+    daemon = Daemon(home)
+    with home.stderr.open("ab") as stderr:
+        daemon.process = starter(home.env, stderr.fileno())
+    wait_until(daemon.answers, what="the daemon's socket")
+    return daemon
+
+
+def seen(starter: Starter, tree: Tree) -> dict[str, str]:
+    """Return what the system says of a daemon that has indexed a file, and how it ends, but for names of its own."""
+    with temporary_home() as home:
+        daemon = started(home, starter)
+        with daemon.client() as client:
+            add_root(client, tree)
+            assert found(client, "needle") == ["a.txt"]
+        process = Path(f"/proc/{daemon.pid}")
+        child = Path(f"/proc/{children(daemon.pid)[0]}")
+        texts = {
+            "state": "\n".join(STATE.findall((process / "status").read_text())),
+            "limits": (process / "limits").read_text(),
+            "folder": os.readlink(process / "cwd"),
+            "output": " ".join(os.readlink(process / "fd" / str(number)) for number in range(3)),
+            "its own": f"{os.getsid(daemon.pid)} {os.getpgid(daemon.pid)}",
+            "child": (child / "cmdline").read_text(),
+            "state of a child": "\n".join(STATE.findall((child / "status").read_text())),
+            "limits of a child": (child / "limits").read_text(),
+            "environment of a child": (child / "environ").read_text(),
+        }
+        texts["end"] = str(daemon.stop())
+        killed = started(home, starter)
+        killed.kill()
+        texts["killed"] = str(killed.process and killed.process.returncode)
+        return {
+            name: text.replace(str(daemon.pid), "PID").replace(str(home.path), "HOME") for name, text in texts.items()
+        }
+
+
+def test_a_copy_is_like_one_that_its_command_started(home: Home, tree: Tree) -> None:
+    tree.write("a.txt", "needle\n")
+    with closing(Template(home.env)) as template:
+        copied = seen(template.copy, tree)
+    assert copied == seen(partial(start, wrap=["env"]), tree)
+    assert (copied["its own"], copied["end"], copied["killed"]) == ("PID PID", "0", str(-signal.SIGKILL))
+
+
+def test_the_second_usual_daemon_is_a_copy_and_another_is_none(start_daemon: Callable[..., Daemon]) -> None:
+    def is_copy(daemon: Daemon) -> bool:
+        return "daemon_template" in Path(f"/proc/{daemon.pid}/cmdline").read_text()
+
+    daemon = start_daemon()
+    assert is_copy(daemon.restart())
+    assert daemon.stop() == 0
+    daemon = start_daemon(TZ="UTC")
+    assert not is_copy(daemon)
+    assert daemon.stop() == 0
+    assert not is_copy(start_daemon(wrap=["env"]))
+
+
+def test_what_a_copy_would_lack_is_seen(home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    usual = taken_over(home.env)
+    assert taken_over({**home.env, "HOME": "/", "LIVEDEX_HOME": "/"}) == usual
+    assert taken_over({**home.env, "PYTHONPATH": "/"}) != usual
+    assert taken_over({name: value for name, value in home.env.items() if name != "PATH"}) != usual
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 40, hard))
+    assert taken_over(home.env) != usual
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert taken_over(home.env) == usual
+    monkeypatch.chdir(tmp_path)
+    assert taken_over(home.env) != usual
+
+
+def test_a_template_that_cannot_load_the_daemon_says_why(home: Home) -> None:
+    without_library = {**home.env, "PYTHONHOME": "/nowhere"}
+    with (
+        closing(Template(without_library)) as template,
+        home.stderr.open("ab") as stderr,
+        pytest.raises(AssertionError, match="No module named 'encodings'"),
+    ):
+        template.copy(home.env, stderr.fileno())
