@@ -25,7 +25,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 COMMAND = (sys.executable, "-m", "livedex_daemon", "daemon")
-OF_ONE_TEST = ("HOME", "LIVEDEX_HOME", "PYTEST_CURRENT_TEST")  # variables that no module reads when it is loaded
+# Variables that change between tests and that no module reads when it is loaded. The last one livedex sets itself.
+OF_ONE_TEST = ("HOME", "LIVEDEX_HOME", "PYTEST_CURRENT_TEST", "TOKENIZERS_PARALLELISM")
 LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
 MOST_BYTES = 1 << 17  # of an environment
 PR_SET_CHILD_SUBREAPER = 36
