@@ -212,6 +212,17 @@ def test_a_folder_that_the_user_named_for_the_socket_is_not_made(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no files in memory")
+def test_a_temporary_file_does_where_none_in_memory_may_be_made(
+    home: Home, command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_name: str) -> int:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "memfd_create", refuse, raising=False)
+    with connect(command=command) as client:
+        assert client.call("server/info")["pid"] in starts(home)
+
+
 def test_no_temporary_folder_is_needed(home: Home, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """On a full disk Python finds none: it tries to write into each."""
 

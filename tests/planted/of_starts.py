@@ -179,6 +179,13 @@ DEFECTS = (
         "tests/ipc/test_spawn.py::test_no_temporary_folder_is_needed",
     ),
     Defect(
+        "forbidden-memory-file-starts-no-daemon",
+        "where a filter of system calls forbids memfd_create, no command starts the daemon",
+        "livedex_ipc/scratch_file.py",
+        (("with suppress(PermissionError):", "with suppress(ValueError):"),),
+        "tests/ipc/test_spawn.py::test_a_temporary_file_does_where_none_in_memory_may_be_made",
+    ),
+    Defect(
         "forbidden-readlink-converts-nothing",
         "where a filter of system calls forbids readlink, documents wait for ever",
         "livedex_indexing/parse/sandbox.py",
