@@ -133,6 +133,13 @@ DEFECTS = (
         CHANGED,
     ),
     Defect(
+        "three-words-of-a-sentence",
+        "a sentence finds the line that has three common words of it, and not what has the rare ones",
+        "livedex_indexing/rank/piece_places.py",
+        (("_OF_SENTENCE if _is_of_plain_words(text) else LEAST", "LEAST"),),
+        "tests/indexing/search/test_names_in_messages.py::test_a_line_with_three_common_words_of_a_sentence_is_not_the_line",
+    ),
+    Defect(
         "name-with-a-wrong-part",
         "`read_file_limit` finds nothing of `read_load_limit`, since no name has all of its parts",
         "livedex_indexing/rank/near_names.py",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 _WORD: Final = re.compile(r"[^\W\d]\w*")  # numbers are values
-_LEAST: Final = 3  # words of a line, and of those that another line has
+LEAST: Final = 3  # words of a line, and of those that another line has
 _MOST: Final = 40  # … of a longer one only the first count
 _SHARE: Final = 0.6  # of the pasted words that a line must have in their order
 _OTHERS: Final = 0.1  # what the other words of a line cost, at most
@@ -20,14 +20,14 @@ _OTHERS: Final = 0.1  # what the other words of a line cost, at most
 Likeness = Callable[[str], float]
 
 
-def likeness_of_line(text: str) -> Likeness | None:
+def likeness_of_line(text: str, fewest: int = LEAST) -> Likeness | None:
     """Return what tells how much of a line another text has in one of its lines, between 0 and 1: the share of its
-    words, in their order, a little less the more other words are there; 0 for less than three fifths or three words.
-    None for a text of few words or of several lines."""
+    words, in their order, a little less the more other words are there; 0 for less than three fifths or the
+    ``fewest`` words. None for a text of few words or of several lines."""
     typed = _words(text)
-    if len(typed) < _LEAST or "\n" in text.strip():
+    if len(typed) < LEAST or "\n" in text.strip():
         return None
-    wanted, least = Counter(typed), max(_LEAST, _SHARE * len(typed))
+    wanted, least = Counter(typed), max(fewest, _SHARE * len(typed))
 
     def value(common: int, words: int) -> float:
         return common / len(typed) - _OTHERS * (1 - common / words)

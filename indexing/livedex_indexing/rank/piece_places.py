@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from livedex_indexing.query.pasted_pieces import lines_of, may_have_other_parts, share_of, windows
-from livedex_indexing.query.similar_line import likeness_of_line
+from livedex_indexing.query.similar_line import LEAST, likeness_of_line
 from livedex_indexing.query.typed_name import line_inside, may_be_pasted
 from livedex_indexing.rank.features import MatchFeatures
 from livedex_indexing.rank.index_view import IndexView
@@ -20,6 +20,8 @@ ROWS_READ: Final = 100_000  # rows of a pasted text's words that FTS5 reads for 
 _LOOKED_UP: Final = 8  # rows of words of the text, the rarest; 4: messages in reports -.01 to -.03
 _LINES_READ: Final = 6  # chunks that may have a line of it
 _SENTENCE: Final = 5  # words without a sign that may be a line; 3: the words of names -.03
+_OF_SENTENCE: Final = 4  # … words that a line must have of one; 3: `use … instead of`, commits of libuv -.017
+_PLAIN: Final = 0.6  # of what blanks divide; .8: commits of libuv -.003
 _READ: Final = 24  # … or the most of it: those with most of its neighbours; 12: pieces of diffs of Linux -.03
 
 
@@ -62,10 +64,17 @@ def _having_line(texts: Texts, text: str, rows: Mapping[int, MatchFeatures]) -> 
     """Return how much of a line, pasted or of some words, the chunks have in one of theirs that have most of its
     neighbours, between 0 and 1."""
     may_be_line = may_be_pasted(text) or may_have_other_parts(text) or len(text.split()) >= _SENTENCE
-    likeness = likeness_of_line(text) if may_be_line else None
+    fewest = _OF_SENTENCE if _is_of_plain_words(text) else LEAST
+    likeness = likeness_of_line(text, fewest) if may_be_line else None
     likely = [] if likeness is None else chunks_with_neighbours(rows)[:_READ]
     if likeness is None or not likely:
         return {}
     read = texts(likely)
     found = {chunk_id: likeness(read[chunk_id]) for chunk_id in sorted(read)}
     return {chunk_id: value for chunk_id, value in found.items() if value}
+
+
+def _is_of_plain_words(text: str) -> bool:
+    """Whether a text is a sentence rather than a line of code: most of it is words of letters alone."""
+    words = text.split()
+    return sum(word.strip(".,:;'").isalpha() for word in words) >= _PLAIN * len(words)

@@ -42,3 +42,11 @@ def test_of_two_lines_with_the_same_words_that_with_fewer_others_is_more_alike()
 @pytest.mark.parametrize("typed", ["walk tree", "1 2 3 4 5", "steps = walk_tree(\nforest, deep=True)", ""])
 def test_few_words_and_several_lines_are_no_line(typed: str) -> None:
     assert likeness_of_line(typed) is None
+
+
+def test_of_a_sentence_more_words_can_be_wanted() -> None:
+    typed, other = "use maps instead of lists", "use water instead of wine"
+    few, more = likeness_of_line(typed), likeness_of_line(typed, 4)
+    assert few is not None
+    assert more is not None
+    assert (few(other) > 0, more(other), more("use sheets instead of lists") > 0) == (True, 0, True)

@@ -93,6 +93,15 @@ def test_a_pasted_line_with_a_change_finds_the_line(app: Indexed, line: str) -> 
     app.remove("root/changed.py")
 
 
+def test_a_line_with_three_common_words_of_a_sentence_is_not_the_line(tmp_path: Path) -> None:
+    with Indexed(tmp_path) as made:
+        for number in range(MANY):
+            made.write(f"root/notes{number}.md", f"Use it {number} times.\n\nHere {number} of it stand instead.\n")
+        made.write("root/hints.md", f"{FILLER}Use a map instead of a list.\n{FILLER}")
+        made.write("root/clock.c", f"{FILLER}    set_clock(path);  /* lantern, meadow */\n{FILLER}")
+        assert made.search("use lantern instead of meadow")[0]["relative_path"] == "clock.c"
+
+
 def test_the_definition_of_a_phrase_is_the_hit_in_a_file_with_the_words(app: Indexed) -> None:
     hit = app.search('error: Name "wanderer" is not defined')[0]
     assert (hit["relative_path"], "def wanderer" in hit["snippet"]) == ("walks.py", True)
