@@ -22,12 +22,12 @@ Likeness = Callable[[str], float]
 
 def likeness_of_line(text: str, fewest: int = LEAST) -> Likeness | None:
     """Return what tells how much of a line another text has in one of its lines, between 0 and 1: the share of its
-    words, in their order, a little less the more other words are there; 0 for less than three fifths or the
-    ``fewest`` words. None for a text of few words or of several lines."""
+    words, in their order, a little less the more other words are there; 0 for less than three fifths or three
+    words, of more words than ``fewest`` also for less than these. None for a text of few words or of several lines."""
     typed = _words(text)
     if len(typed) < LEAST or "\n" in text.strip():
         return None
-    wanted, least = Counter(typed), max(fewest, _SHARE * len(typed))
+    wanted, least = Counter(typed), max(fewest if len(typed) > fewest else LEAST, _SHARE * len(typed))
 
     def value(common: int, words: int) -> float:
         return common / len(typed) - _OTHERS * (1 - common / words)

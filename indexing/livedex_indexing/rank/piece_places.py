@@ -20,7 +20,7 @@ ROWS_READ: Final = 100_000  # rows of a pasted text's words that FTS5 reads for 
 _LOOKED_UP: Final = 8  # rows of words of the text, the rarest; 4: messages in reports -.01 to -.03
 _LINES_READ: Final = 6  # chunks that may have a line of it
 _SENTENCE: Final = 5  # words without a sign that may be a line; 3: the words of names -.03
-_OF_SENTENCE: Final = 4  # … words that a line must have of one; 3: `use … instead of`, commits of libuv -.017
+_OF_SENTENCE: Final = 4  # … words that a line must have of five; 3: `use … instead of`, commits of libuv -.017
 _PLAIN: Final = 0.6  # of what blanks divide; .8: commits of libuv -.003
 _READ: Final = 24  # … or the most of it: those with most of its neighbours; 12: pieces of diffs of Linux -.03
 

@@ -44,9 +44,15 @@ def test_few_words_and_several_lines_are_no_line(typed: str) -> None:
     assert likeness_of_line(typed) is None
 
 
-def test_of_a_sentence_more_words_can_be_wanted() -> None:
+def test_of_five_words_more_than_three_can_be_wanted() -> None:
     typed, other = "use maps instead of lists", "use water instead of wine"
     few, more = likeness_of_line(typed), likeness_of_line(typed, 4)
     assert few is not None
     assert more is not None
     assert (few(other) > 0, more(other), more("use sheets instead of lists") > 0) == (True, 0, True)
+
+
+def test_of_four_words_three_suffice_however_many_of_more_are_wanted() -> None:
+    likeness = likeness_of_line("use maps of lists", 4)
+    assert likeness is not None
+    assert likeness("use maps and lists") > 0
