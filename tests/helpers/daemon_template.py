@@ -54,7 +54,7 @@ class Template:
         self._output = tempfile.TemporaryFile()  # noqa: SIM115  closed with the template
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, __file__, str(theirs.fileno())],
+                [sys.executable, __file__, str(theirs.fileno()), *COMMAND[1:]],  # livedex knows a daemon by its words
                 env=env,
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,

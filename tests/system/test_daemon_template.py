@@ -18,6 +18,7 @@ import pytest
 from helpers.daemon_health import children
 from helpers.daemon_template import Template, start, taken_over
 from helpers.support import Daemon, Home, Tree, add_root, found, temporary_home, wait_until
+from livedex_ipc.daemon_process import is_daemon
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each daemon is started by its command")
 
@@ -47,6 +48,7 @@ def seen(starter: Starter, tree: Tree) -> dict[str, str]:
             "limits": (process / "limits").read_text(),
             "folder": os.readlink(process / "cwd"),
             "output": " ".join(os.readlink(process / "fd" / str(number)) for number in range(3)),
+            "is known": str(is_daemon(daemon.pid)),
             "its own": f"{os.getsid(daemon.pid)} {os.getpgid(daemon.pid)}",
             "child": (child / "cmdline").read_text(),
             "state of a child": "\n".join(STATE.findall((child / "status").read_text())),
@@ -67,7 +69,8 @@ def test_a_copy_is_like_one_that_its_command_started(home: Home, tree: Tree) -> 
     with closing(Template(home.env)) as template:
         copied = seen(template.copy, tree)
     assert copied == seen(partial(start, wrap=["env"]), tree)
-    assert (copied["its own"], copied["end"], copied["killed"]) == ("PID PID", "0", str(-signal.SIGKILL))
+    of_copy = [copied[name] for name in ("is known", "its own", "end", "killed")]
+    assert of_copy == ["True", "PID PID", "0", str(-signal.SIGKILL)]
 
 
 def test_the_second_usual_daemon_is_a_copy_and_another_is_none(start_daemon: Callable[..., Daemon]) -> None:

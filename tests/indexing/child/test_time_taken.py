@@ -20,6 +20,7 @@ from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkPr
 from livedex_indexing.model import ChunkedContent
 
 SMALL = ChunkJob(b"a.md", b"words\n", ChunkSettings())
+SLEEPY = "import time; print(flush=True); time.sleep(100)"
 BUSY = "import os; os.sched_setaffinity(0, {int(os.environ['CPU'])})\nwhile True: pass"
 
 
@@ -53,7 +54,9 @@ def test_one_that_others_keep_from_running_has_waited(start_busy: Callable[[], s
 
 
 def test_of_one_that_sleeps_or_is_gone_all_time_counts() -> None:
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"]) as sleeping:
+    with subprocess.Popen([sys.executable, "-c", SLEEPY], stdout=subprocess.PIPE) as sleeping:
+        assert sleeping.stdout is not None
+        sleeping.stdout.readline()  # while it started, it may have waited
         taken = TimeTaken(sleeping.pid)
         taken.look()
         wait_until(lambda: taken.wall_s > 1.0, what="a second")

@@ -91,6 +91,7 @@ def test_it_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     code = tmp_path / "pid.py"
     environment = with_code(tmp_path / "seam", ACTIONS)
     script = f"""
+import os
 os.environ.update({environment!r})
 from livedex_indexing.parse import parse_process
 whole = parse_process.start_child
