@@ -223,6 +223,7 @@ def test_a_temporary_file_does_where_none_in_memory_may_be_made(
         assert client.call("server/info")["pid"] in starts(home)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no files in memory")
 def test_no_temporary_folder_is_needed(home: Home, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """On a full disk Python finds none: it tries to write into each."""
 
