@@ -6,11 +6,12 @@ the disk, because memory contains file text.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import gc
 import resource
 import sys
+
+from livedex_indexing.child.resource_limits import limit
 
 ARENAS = 2  # glibc would create up to eight per core, each with free memory of its own
 _M_ARENA_MAX = -8
@@ -27,9 +28,7 @@ def limit_arenas() -> None:
 def disable_core_dumps() -> None:
     """Disable core dumps for this process and its children."""
     # 1, not 0: Linux pipes a core to a crash handler at any limit except 1 (core(5)).
-    least = 1 if sys.platform == "linux" else 0
-    with contextlib.suppress(ValueError, OSError):  # the hard limit is 0 already
-        resource.setrlimit(resource.RLIMIT_CORE, (least, least))
+    limit(resource.RLIMIT_CORE, 1 if sys.platform == "linux" else 0)
 
 
 def raise_gc_threshold() -> None:
