@@ -102,14 +102,16 @@ def expect(env: Mapping[str, str]) -> None:
 
 def _template_of(env: Mapping[str, str]) -> Template | None:
     """Return what a daemon with this environment can be a copy of."""
+    given = taken_over(env)
     # On other systems, a library may fail in a copy of its process.
-    if sys.platform != "linux" or _Made.usual is None or taken_over(env) != taken_over(_Made.usual):
+    if sys.platform != "linux" or _Made.usual is None or given != taken_over(_Made.usual):
         return None
     _Made.started += 1
     if _Made.template is None and _Made.started > 1:
         _Made.template = Template(env)
         atexit.register(_Made.template.close)
-    return _Made.template if _Made.template is None or _Made.template.taken_over == taken_over(env) else None
+    template = _Made.template
+    return None if template is None or template.taken_over != given else template
 
 
 def taken_over(env: Mapping[str, str]) -> tuple[object, ...]:
