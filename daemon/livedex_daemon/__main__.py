@@ -91,9 +91,10 @@ def _run() -> int:
     code = OwnCode()  # before the rest of it is loaded
     from livedex_daemon.index_file.opener import HomeLock
     from livedex_daemon.process import fork_guard, locations, memory
+    from livedex_indexing.child import core_dumps
 
     memory.limit_arenas()
-    memory.disable_core_dumps()
+    core_dumps.disable()
     memory.raise_gc_threshold()
     sys.setswitchinterval(SWITCH_S)
     places = locations.locate()

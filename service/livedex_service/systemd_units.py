@@ -37,7 +37,8 @@ IOWeight=50
 OOMPolicy=continue
 # These work in a user unit, without a mount namespace.
 UMask=0077
-LimitCORE=0
+# 1, not 0: the daemon cannot raise it, and at 0 the kernel still hands a core to a crash handler.
+LimitCORE=1
 NoNewPrivileges=yes
 LockPersonality=yes
 RestrictRealtime=yes

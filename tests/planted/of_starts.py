@@ -7,6 +7,7 @@ from planted.defect import Defect
 REPLACED = "tests/system/test_replaced_roots.py"
 FILES = "tests/system/test_descriptors.py"
 FORBIDDEN = "tests/system/test_forbidden_calls.py"
+CORE_DUMPS = "tests/system/test_core_dumps.py"
 DISK = "tests/system/test_store_faults_disk.py"
 
 DEFECTS = (
@@ -198,6 +199,34 @@ DEFECTS = (
         "livedex_indexing/child/resource_limits.py",
         (("with suppress(OSError, ValueError):  # it", "with suppress(ValueError):  # it"),),
         f"{FORBIDDEN}::test_files_and_documents_are_indexed_without_it[prlimit64-ENOSYS]",
+    ),
+    Defect(
+        "core-limit-of-nothing",
+        "a crash handler gets the memory of the daemon and of its children, with the text of files",
+        "livedex_indexing/child/core_dumps.py",
+        (("limit(resource.RLIMIT_CORE, 1)", "limit(resource.RLIMIT_CORE, 0)"),),
+        f"{CORE_DUMPS}::test_no_process_that_has_text_of_files_leaves_it",
+    ),
+    Defect(
+        "core-of-all-memory",
+        "a core that goes to a socket, or that of a process with a hard limit of 0, has the text of files",
+        "livedex_indexing/child/core_dumps.py",
+        (('kinds.write("0")', "pass"),),
+        f"{CORE_DUMPS}::test_no_process_that_has_text_of_files_leaves_it",
+    ),
+    Defect(
+        "core-limit-of-a-parser",
+        "a parser that crashes leaves its document with a crash handler",
+        "livedex_indexing/parse/sandbox.py",
+        (("(resource.RLIMIT_FSIZE, 0),", "(resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0),"),),
+        f"{CORE_DUMPS}::test_no_process_that_has_text_of_files_leaves_it",
+    ),
+    Defect(
+        "core-of-the-remote-child",
+        "the process that reads network mounts leaves text of files in a core dump",
+        "livedex_indexing/disk/remote_child.py",
+        (("    core_dumps.disable()\n", ""),),
+        "tests/indexing/disk/test_remote_process.py::test_a_core_dump_of_the_child_has_no_text",
     ),
     Defect(
         "forbidden-inotify-blames-a-limit",

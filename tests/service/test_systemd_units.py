@@ -33,6 +33,7 @@ def test_the_service_runs_on_old_versions_and_restarts_what_fails() -> None:
     assert values(text, "RestartForceExitStatus") == ["75"]
     assert "RuntimeDirectory" not in text, "systemd would remove the socket with it"
     assert values(text, "Environment") == []
+    assert values(text, "LimitCORE") == ["1"], "a crash handler would get a core at 0"
 
 
 def test_the_children_that_convert_documents_keep_their_sandbox() -> None:

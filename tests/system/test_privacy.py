@@ -196,7 +196,7 @@ def test_nothing_speaks_to_a_network(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_descriptors_and_memory_stay_with_the_daemon(client: Client, daemon: Daemon, tree: Tree) -> None:
+def test_descriptors_stay_with_the_daemon(client: Client, daemon: Daemon, tree: Tree) -> None:
     tree.write("a.py", "def word():\n    pass\n")
     add_root(client, tree)
     found(client, "word")
@@ -205,8 +205,6 @@ def test_descriptors_and_memory_stay_with_the_daemon(client: Client, daemon: Dae
         flags = next(line.split()[1] for line in info.read_text().splitlines() if line.startswith("flags:"))
         kept = int(info.name) <= 2 or int(flags, 8) & 0o2000000
         assert kept, f"a child would have {(proc / 'fd' / info.name).readlink()}"
-    (core,) = [line for line in (proc / "limits").read_text().splitlines() if line.startswith("Max core file size")]
-    assert core.split()[4:6] in (["1", "1"], ["0", "0"])
 
 
 def test_a_hostile_index_runs_nothing(home: Home, tree: Tree, start_daemon: Callable[..., Daemon]) -> None:

@@ -1,17 +1,12 @@
 """Limits the daemon's memory (few malloc arenas, free pages returned) and the cost of garbage collection.
 
-Invariant: with a C library other than glibc the size is not limited and nothing fails. A crash leaves no core dump on
-the disk, because memory contains file text.
+Invariant: with a C library other than glibc the size is not limited and nothing fails.
 """
 
 from __future__ import annotations
 
 import ctypes
 import gc
-import resource
-import sys
-
-from livedex_indexing.child.resource_limits import limit
 
 ARENAS = 2  # glibc would create up to eight per core, each with free memory of its own
 _M_ARENA_MAX = -8
@@ -23,12 +18,6 @@ def limit_arenas() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, ARENAS)
-
-
-def disable_core_dumps() -> None:
-    """Disable core dumps for this process and its children."""
-    # 1, not 0: Linux pipes a core to a crash handler at any limit except 1 (core(5)).
-    limit(resource.RLIMIT_CORE, 1 if sys.platform == "linux" else 0)
 
 
 def raise_gc_threshold() -> None:

@@ -8,12 +8,11 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import resource
 import signal
 import sys
 from typing import Final
 
-from livedex_indexing.child.resource_limits import limit
+from livedex_indexing.child import core_dumps
 
 _PR_SET_PDEATHSIG: Final = 1
 
@@ -33,4 +32,4 @@ def follow_parent(parent: int, nice: int) -> None:
     if nice:
         with contextlib.suppress(OSError):  # a filter of system calls may forbid it, as systemd's ``~@resources``
             os.nice(nice)
-    limit(resource.RLIMIT_CORE, 0)  # a core dump would contain text of files
+    core_dumps.disable()

@@ -15,7 +15,7 @@ import threading
 from queue import SimpleQueue
 from typing import Any, Final
 
-from livedex_indexing.child import code_version
+from livedex_indexing.child import code_version, core_dumps
 from livedex_ipc import thread_start
 
 FRAME: Final = struct.Struct("<QQ")  # the number of a call, and the length of what follows
@@ -89,6 +89,7 @@ def _exactly(pipe: int, length: int) -> bytes:
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    core_dumps.disable()
     calls, answers, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDWR)
     for standard in range(3):  # a process that waits for the end of the daemon's output must not wait for this one
         os.dup2(nothing, standard)

@@ -94,7 +94,6 @@ def limit(cpu_s: int) -> None:
         (resource.RLIMIT_CPU, cpu_s),
         (resource.RLIMIT_NOFILE, FILES),
         (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
     ]
     for which, most in limits:
         resource_limits.limit(which, most)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -135,6 +136,12 @@ def test_nobody_waits_for_what_the_child_has_open(process: RemoteProcess) -> Non
     """The kernel may keep it: it must not hold what it inherited open, such as the end of a pipe."""
     links = [partial(os.readlink, f"/proc/self/fd/{number}") for number in range(3)]
     assert [process.submit(link).result(ANSWER_S) for link in links] == [os.devnull] * 3
+
+
+@pytest.mark.skipif(resource.getrlimit(resource.RLIMIT_CORE)[1] == 0, reason="the limit is 0 already, for good")
+def test_a_core_dump_of_the_child_has_no_text(process: RemoteProcess) -> None:
+    most = process.submit(partial(resource.getrlimit, resource.RLIMIT_CORE)).result(ANSWER_S)
+    assert most == ((1, 1) if sys.platform == "linux" else (0, 0))
 
 
 def test_the_child_ends_with_its_parent(tmp_path: Path) -> None:
