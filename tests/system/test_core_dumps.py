@@ -42,7 +42,8 @@ def test_no_process_that_has_text_of_files_leaves_it(
     plugins.mkdir(mode=0o700)
     (plugins / "limits.py").write_text(PARSER)
     tree.write_all({"a.py": "def vessel():\n    pass\n", "b.limits": "a loaf"})
-    config = f'[[roots]]\npath = "{tree}"\n[plugins]\npaths = ["{plugins}"]\n'
+    config = f'[[roots]]\npath = "{tree}"\n[plugins]\npaths = ["{plugins}"]\n[parsing]\n'
+    config += 'overrides = { ".limits" = "limits" }\n'
     config += f'[embedding]\nembedder = "static"\nmodel = "{write_model(tmp_path / "model")}"\n'
     daemon = start_daemon(config)
     with daemon.client() as client:
@@ -51,7 +52,7 @@ def test_no_process_that_has_text_of_files_leaves_it(
         kinds = {kind_of(pid): core_of(pid) for pid in [daemon.pid, *children(daemon.pid)]}
         nothing = (["1", "1"], 0)
         assert kinds == {"daemon": nothing, "chunk_child": nothing, "embed_child": nothing}
-        assert found(client, "soft1 hard1 parts0", mode="keyword") == ["b.limits"]
+        assert found(client, "soft1 hard1 parts0", mode="exact") == ["b.limits"]
 
 
 def kind_of(pid: int) -> str:
