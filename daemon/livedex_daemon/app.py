@@ -21,10 +21,11 @@ from livedex_daemon.answer.audit_pass import AuditSources
 from livedex_daemon.answer.backend_change import BackendChange
 from livedex_daemon.answer.exchange_answers import ExchangeMethods
 from livedex_daemon.answer.exchange_thread import ExchangeThread
+from livedex_daemon.answer.file_methods import FileMethods
 from livedex_daemon.answer.file_search import FileSearch
 from livedex_daemon.answer.fresh_reads import FreshReads, SearchMethod
 from livedex_daemon.answer.freshness import Freshness
-from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethods, ServerMethods
+from livedex_daemon.answer.handlers import IndexMethods, RootMethods, ServerMethods
 from livedex_daemon.answer.index_run import IndexRun
 from livedex_daemon.answer.knowledge_answers import KnowledgeMethods, KnowledgeThread
 from livedex_daemon.answer.matching_files_method import MatchingFilesMethod

@@ -58,6 +58,14 @@ def path_bytes(params: Mapping[str, Any], name: str = "path") -> bytes | None:
     return None if text is None else text.encode()
 
 
+def required_path(params: Mapping[str, Any]) -> bytes:
+    """Return the absolute path in checked params. Raise InvalidParams if none was sent."""
+    path = path_bytes(params)
+    if path is None:
+        raise InvalidParams("the param 'path' is missing: give an absolute path", {"field": "path"})
+    return path
+
+
 def paths_bytes(params: Mapping[str, Any], name: str = "paths") -> list[bytes] | None:
     """Return the absolute paths in checked params, from ``name`` and its ``_b64`` twin; None if neither was sent."""
     plain, encoded = params.get(name), params.get(name + B64)

@@ -8,9 +8,10 @@ import pytest
 
 from helpers.wire_types import PARAMS, RESULTS
 from livedex_daemon.answer.exchange_answers import ExchangeMethods
+from livedex_daemon.answer.file_methods import FileMethods
 from livedex_daemon.answer.file_search import FileSearch
 from livedex_daemon.answer.fresh_reads import SearchMethod
-from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethods, ServerMethods
+from livedex_daemon.answer.handlers import IndexMethods, RootMethods, ServerMethods
 from livedex_daemon.answer.knowledge_answers import KnowledgeMethods
 from livedex_daemon.answer.matching_files_method import MatchingFilesMethod
 from livedex_daemon.answer.plugin_methods import PluginMethods
