@@ -21,7 +21,7 @@ from livedex_daemon.answer.audit_pass import AuditSources
 from livedex_daemon.answer.backend_change import BackendChange
 from livedex_daemon.answer.exchange_answers import ExchangeMethods
 from livedex_daemon.answer.exchange_thread import ExchangeThread
-from livedex_daemon.answer.file_methods import FileMethods
+from livedex_daemon.answer.file_answers import FileMethods
 from livedex_daemon.answer.file_search import FileSearch
 from livedex_daemon.answer.fresh_reads import FreshReads, SearchMethod
 from livedex_daemon.answer.freshness import Freshness

@@ -342,7 +342,7 @@ DEFECTS = (
     Defect(
         "stale-reason",
         "`livedex retrieve` does not say that the reason why a file is not indexed may be out of date",
-        "livedex_daemon/answer/file_methods.py",
+        "livedex_daemon/answer/file_answers.py",
         (('since" if state.reason is not None else', 'since" if state is None else'),),
         "tests/system/test_why.py::test_a_reason_that_may_be_out_of_date_is_said_to_be",
     ),

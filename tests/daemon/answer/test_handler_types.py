@@ -8,7 +8,7 @@ import pytest
 
 from helpers.wire_types import PARAMS, RESULTS
 from livedex_daemon.answer.exchange_answers import ExchangeMethods
-from livedex_daemon.answer.file_methods import FileMethods
+from livedex_daemon.answer.file_answers import FileMethods
 from livedex_daemon.answer.file_search import FileSearch
 from livedex_daemon.answer.fresh_reads import SearchMethod
 from livedex_daemon.answer.handlers import IndexMethods, RootMethods, ServerMethods
