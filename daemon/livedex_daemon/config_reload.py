@@ -101,7 +101,7 @@ class ConfigTargets(NamedTuple):
 
 
 class Reloader:
-    """Reloads the configuration. Used on the event loop; changes of roots and store run as orders of the worker."""
+    """Reloads the configuration. Used on the event loop; it submits changes of roots and store to the worker."""
 
     def __init__(
         self, locations: Locations, current: CurrentConfig, targets: ConfigTargets, edited: asyncio.Event

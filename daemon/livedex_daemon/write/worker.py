@@ -9,11 +9,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from math import inf
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.process.supervision import SupervisedThread
@@ -27,12 +27,12 @@ from livedex_daemon.write.document_notes import note_document
 from livedex_daemon.write.outcome_counts import count_outcome
 from livedex_daemon.write.outcomes import NoWorker, Outcome, Unsettled
 from livedex_daemon.write.search_priority import SearchPriority
+from livedex_daemon.write.submitted_calls import STOPPING, SubmittedCalls
 from livedex_daemon.write.unsettled import UnsettledFiles, gone_keys
 from livedex_daemon.write.walk import Work
 from livedex_daemon.write.write_steps import WriteSteps
 from livedex_indexing.store.database import translated
 from livedex_indexing.store.index_store import IndexDamaged, IndexUnwritable
-from livedex_ipc.errors import Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class Worker:
         self._latency = latency
         self._wake = wake
         self._stopping = False
-        self._orders: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+        self._calls = SubmittedCalls(wake)
         self._outcomes: list[Outcome] = []
         self._policy = CommitPolicy()
         self._thread = SupervisedThread("worker", self._run, recover=self._recover)
@@ -86,11 +86,11 @@ class Worker:
         self._thread.start()
 
     def stop(self, timeout_s: float = 10.0) -> bool:
-        """Refuse all orders from now on. Return False if the thread is still in a turn after ``timeout_s``."""
+        """Refuse all calls from now on. Return False if the thread is still in a turn after ``timeout_s``."""
         self._stopping = True
-        self._wake.set()
+        self._calls.end()
         ended = self._thread.end(timeout_s)
-        self._refuse_orders()
+        self._calls.refuse(STOPPING)
         return ended
 
     def alive(self) -> bool:
@@ -99,26 +99,12 @@ class Worker:
 
     def submit(self, action: Callable[[], T]) -> Future[T]:
         """Run ``action`` on the worker's thread, between two turns. When the daemon stops, it fails: Unavailable."""
-        future: Future[T] = Future()
-        self._orders.append((action, future))
-        if self._stopping:
-            self._refuse_orders()
-        self._wake.set()
-        return future
+        return self._calls.submit(action)
 
     def _recover(self) -> None:
-        """After a failure outside a turn, refuse all orders and start the unfinished work over."""
-        self._refuse_orders("indexing has failed: ask again; the daemon's log says more")
+        """After a failure outside a turn, refuse all calls and start the unfinished work over."""
+        self._calls.refuse("indexing has failed: ask again; the daemon's log says more")
         self._start_over()
-
-    def _refuse_orders(self, message: str = "the daemon is stopping: ask again when it is back") -> None:
-        while True:
-            try:
-                _, future = self._orders.popleft()
-            except IndexError:
-                return
-            if future.set_running_or_notify_cancel():
-                future.set_exception(Unavailable(message))
 
     def forget(self, root: Root, path: bytes) -> int:
         """Carry out ``files/delete``. Raise Unavailable and change nothing if it fails. Call through ``submit``."""
@@ -167,7 +153,7 @@ class Worker:
     def _run(self) -> None:
         while not self._stopping:
             try:
-                with translated(self._store.path):
+                with self._translated():
                     idle = self._turn()
             except IndexDamaged:
                 self._replace_index("damaged")
@@ -206,7 +192,7 @@ class Worker:
 
     def _turn(self) -> bool:
         """Run one round; return True when nothing is left to do at once."""
-        worked = self._run_orders() or self._check_reported()
+        worked = self._calls.make(self._translated, self._call_failed) or self._check_reported()
         if self._health.fault is not None:
             if time.monotonic() >= self._health.retry_at:
                 self._try_store()
@@ -228,24 +214,14 @@ class Worker:
             worked = True
         return not worked
 
-    def _run_orders(self) -> bool:
-        ran = False
-        while self._orders and not self._stopping:
-            action, future = self._orders.popleft()
-            if not future.set_running_or_notify_cancel():
-                continue  # the caller has gone
-            ran = True
-            try:
-                with translated(self._store.path):
-                    result = action()
-                future.set_result(result)
-            except BaseException as error:  # passed to the caller
-                future.set_exception(error)
-                if isinstance(error, IndexDamaged):
-                    self._replace_index("damaged")
-                elif isinstance(error, IndexUnwritable) and self._health.fault is None:
-                    self._health.failed(error)
-        return ran
+    def _translated(self) -> AbstractContextManager[None]:
+        return translated(self._store.path)
+
+    def _call_failed(self, error: BaseException) -> None:
+        if isinstance(error, IndexDamaged):
+            self._replace_index("damaged")
+        elif isinstance(error, IndexUnwritable) and self._health.fault is None:
+            self._health.failed(error)
 
     def _check_reported(self) -> bool:
         """Check the index file when a reader reported a failed read; return True when there was a report."""

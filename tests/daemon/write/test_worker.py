@@ -1,4 +1,4 @@
-"""Orders to the worker's thread are answered: carried out, or refused once the thread has ended."""
+"""Calls submitted to the worker's thread end: they are made, or refused once the thread has ended."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def worker(tmp_path: Path, roots: Roots) -> Iterator[Worker]:
         yield rig.worker
 
 
-def test_an_order_is_carried_out_on_the_workers_thread(worker: Worker) -> None:
+def test_a_submitted_call_is_made_on_the_workers_thread(worker: Worker) -> None:
     worker.start()
     assert worker.submit(lambda: threading.current_thread().name).result(WAIT_S) == "worker"
 
 
-def test_orders_that_wait_at_the_end_fail(worker: Worker) -> None:
+def test_calls_that_wait_at_the_end_fail(worker: Worker) -> None:
     worker.start()
     reached, end = threading.Event(), threading.Event()
 
@@ -57,14 +57,14 @@ def test_orders_that_wait_at_the_end_fail(worker: Worker) -> None:
     assert worker.stop()
 
 
-def test_orders_after_the_end_fail(worker: Worker) -> None:
+def test_calls_after_the_end_fail(worker: Worker) -> None:
     worker.start()
     assert worker.stop()
     with pytest.raises(Unavailable):
         worker.submit(lambda: None).result(0)
 
 
-def test_an_order_whose_caller_has_gone_is_dropped(worker: Worker) -> None:
+def test_a_call_whose_caller_has_gone_is_dropped(worker: Worker) -> None:
     done: list[str] = []
     gone = worker.submit(lambda: done.append("gone"))
     after = worker.submit(lambda: done.append("after"))
@@ -74,7 +74,7 @@ def test_an_order_whose_caller_has_gone_is_dropped(worker: Worker) -> None:
     assert (done, worker.turn_fault) == (["after"], None)
 
 
-def test_orders_of_a_thread_that_fails_fail(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_of_a_thread_that_fails_fail(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     """The thread as a whole fails, not one turn, which would be tried again."""
     monkeypatch.setattr("livedex_daemon.write.worker.translated", lambda _path: sys.exit())
     waiting = worker.submit(lambda: None)
