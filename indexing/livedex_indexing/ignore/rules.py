@@ -11,19 +11,17 @@ import itertools
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import NamedTuple
 
 from livedex_indexing import relpath
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.beneath import check_relative
-from livedex_indexing.disk.settled import is_settled
 from livedex_indexing.ignore.defaults import FOLDER_MARKERS, IGNORE_FILES, MARKER_NAMES, VerdictKind
 from livedex_indexing.ignore.external_files import UNREADABLE, Lines, Source, lines_at, lines_beneath, users_lines
 from livedex_indexing.ignore.folder_rules import BUILT_IN, RULE_NAMES, DirRules, Folder, Link, Links, Stamp, Verdict
 from livedex_indexing.ignore.git_config import user_excludes
 from livedex_indexing.ignore.git_pattern import parse_line
+from livedex_indexing.ignore.outside_sources import OutsideSources
 from livedex_indexing.ignore.rule_file import MAX_PATTERNS, RuleFile
 from livedex_indexing.ignore.rule_inodes import RuleInodes
 from livedex_indexing.ignore.worktree import tops_above, work_tree
@@ -47,7 +45,6 @@ def is_marker_name(name: bytes) -> bool:
     return name in MARKER_NAMES
 
 
-_versions = itertools.count()
 _DECIDES_ABOUT_OTHERS = IGNORE_FILES | MARKER_NAMES | {b".git"}
 
 
@@ -58,13 +55,6 @@ def reach(path: bytes) -> bytes:
     """
     folder, _, name = path.rpartition(b"/")
     return folder if name in _DECIDES_ABOUT_OTHERS else path
-
-
-class _Known(NamedTuple):
-    """The state of a source before it was read. ``is_settled``: another change would have left another state behind."""
-
-    state: FileState | None
-    is_settled: bool
 
 
 class RuleTree:
@@ -99,8 +89,12 @@ class RuleTree:
         self._faulty: dict[bytes, RuleFile] = {}  # those of these files that do not count in full
         self._denied: set[bytes] = set()  # ignore files without permission, there or not, to be tried again
         self.inodes = RuleInodes(root)
-        self.outside_version = next(_versions)  # another one whenever ``outside_sources`` may differ, in any tree
-        self._outside: dict[Source, _Known] = {}
+        self._outside = OutsideSources()
+
+    @property
+    def outside_version(self) -> int:
+        """Another number whenever ``outside_sources`` may differ, in any tree."""
+        return self._outside.version
 
     def rules(self, rel_dir: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None = None) -> DirRules:
         """Return the rules for the entries of a folder.
@@ -164,7 +158,6 @@ class RuleTree:
             if not rel_dir:
                 self._forget_files()
                 self._outside.clear()
-                self.outside_version = next(_versions)
                 return
             below = rel_dir + b"/"
             if rel_dir in self._folders:  # else none below it is known: rules are made from the top down
@@ -173,9 +166,7 @@ class RuleTree:
             for path in [path for path in self._loaded if path.startswith(self._absolute(below))]:
                 self._pattern_count -= len(self._loaded.pop(path).patterns)
                 self._faulty.pop(path, None)
-            for source in [source for source in self._outside if relpath.is_within(source.owner, rel_dir)]:
-                del self._outside[source]
-                self.outside_version = next(_versions)
+            self._outside.forget_below(rel_dir)
 
     def invalidate_all(self, folders: Collection[bytes]) -> None:
         """Forget the rules of many folders below the root and of all folders below them, in one pass."""
@@ -207,7 +198,7 @@ class RuleTree:
         """
         with self._lock:
             self.rules(b"")
-            return set(self._outside)
+            return self._outside.sources()
 
     def outside_changed(
         self, below: bytes = b"", *, doubtful: bool = False, mark: Callable[[bytes], None] = lambda _folder: None
@@ -220,12 +211,7 @@ class RuleTree:
         """
         with self._lock:
             self.rules(b"")
-            changed = {
-                source.owner
-                for source, known in self._outside.items()
-                if relpath.is_within(source.owner, below)
-                and ((doubtful and not known.is_settled) or source.state() != known.state)
-            }
+            changed = self._outside.owners_of_changed(below, doubtful=doubtful)
             changed = {b""} if b"" in changed else changed
             for folder in changed:
                 mark(folder)
@@ -349,20 +335,11 @@ class RuleTree:
         return made
 
     def _depend_on(self, path: bytes, rel: bytes, *, users: bool = False) -> None:
-        source = Source(path, users, rel)
-        # Keep the oldest state until ``outside_changed`` compares it, so that re-reading the rules hides no change.
-        if source not in self._outside:
-            self._remember(source, source.state())
+        self._outside.add(Source(path, users, rel))
 
     def _depend_on_marker(self, rel: bytes, path: bytes, state: FileState) -> None:
-        source = Source(self._absolute(path), False, rel)
         with self._lock:
-            if source not in self._outside:
-                self._remember(source, state)
-
-    def _remember(self, source: Source, state: FileState | None) -> None:
-        self._outside[source] = _Known(state, state is None or is_settled(state, time.time()))
-        self.outside_version = next(_versions)
+            self._outside.add_in_state(Source(self._absolute(path), False, rel), state)
 
     def _tail(self, base: bytes, exclude: bytes | None, rel: bytes) -> tuple[Link, ...]:
         """Return links to a work tree's lowest-ranking files, based at its top: ``info/exclude``, the user's own."""
