@@ -323,6 +323,21 @@ DEFECTS = (
         "tests/indexing/query/test_spelling.py::test_words_that_were_typed_as_one",
     ),
     Defect(
+        "short-words-counted-once",
+        "a name that was typed as one word is not found where its short parts are new",
+        "livedex_indexing/query/word_counts.py",
+        (("self._short: dict[str, int] = {}", "self._short: dict[str, int] = {} if former is None else former._short"),),
+        "tests/indexing/query/test_spelling.py::test_the_parts_of_a_name_count_as_soon_as_a_file_has_them",
+    ),
+    Defect(
+        "misspelt-taken-apart",
+        "a misspelt word among others is taken for a name of single letters and the like",
+        "livedex_indexing/query/spell_repair.py",
+        (("if len(word) >= _OF_PARTS * len(way)", "if way"),),
+        "tests/indexing/query/test_spelling.py::"
+        "test_a_name_of_very_short_parts_is_meant_only_where_it_is_typed_alone",
+    ),
+    Defect(
         "written-nowhere",
         "a name that no line declares is found where its words are, not where it is written",
         "livedex_indexing/rank/line_places.py",

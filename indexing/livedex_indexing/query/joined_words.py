@@ -9,12 +9,9 @@ Language Corpus Data", in "Beautiful Data", 2009). A dynamic program keeps the b
 from __future__ import annotations
 
 import heapq
-import json
 import math
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
-
-from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.store.sql import WRITTEN_WORDS
 
 SHORTEST: Final = 6  # letters of a word that is taken apart
 LONGEST: Final = 48  # … the number of its parts grows with the square
@@ -24,17 +21,18 @@ _COST: Final = math.log(1_000_000)  # of a part, less the logarithm of the numbe
 _LETTER: Final = 4.0  # more for a single letter: every index has all of them
 
 
-def ways_apart(reader: Reader, word: str) -> list[tuple[str, ...]]:
+def ways_apart(word: str, contents_with: Callable[[Iterable[str]], Mapping[str, int]]) -> list[tuple[str, ...]]:
     """Return the likeliest ways to take a word apart into words of the index, at most eight, the likeliest first. The
-    word is in lower case and without diacritics; one that is too short or too long has none."""
+    word is in lower case and without diacritics; one that is too short or too long has none. ``contents_with``: counts
+    the contents with each of some words; without those that none has."""
     if not SHORTEST <= len(word) <= LONGEST:
         return []
     size = len(word)
     spans = [(start, end) for start in range(size) for end in range(start + 1, min(size, start + _LONGEST_PART) + 1)]
-    parts = sorted({word[start:end] for start, end in spans} - {word})
+    parts = {word[start:end] for start, end in spans} - {word}
     costs = {
         term: _COST - math.log(contents) + (_LETTER if len(term) == 1 else 0.0)
-        for term, contents in reader.rows(WRITTEN_WORDS, (json.dumps(parts, ensure_ascii=False),))
+        for term, contents in contents_with(parts).items()
     }
     best: list[list[tuple[float, tuple[str, ...]]]] = [[(0.0, ())], *([] for _ in word)]
     for start, end in spans:  # in the order of their starts: all ways to each start are known

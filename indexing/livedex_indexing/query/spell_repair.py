@@ -7,6 +7,7 @@ page of one generation is repaired alike. A search that does not ask to be fresh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import islice, product
 from operator import itemgetter
 from typing import Final
@@ -23,6 +24,7 @@ REPAIRED: Final = 8  # words of a query that are spell-checked: 5 to 20 ms each
 _MEANT: Final = 3  # replacements for one misspelt word, at most
 _NAMES: Final = 9  # whole names that are tried, at most
 _OF_TEXT: Final = 3  # letters of each word of a text that were typed as one, at least
+_OF_PARTS: Final = 7 / 3  # … of each part of a name on average, if it was typed with other words: `is tri but e d`
 _OTHER: Final = 0.5  # weight of each replacement but the nearest
 
 Written = tuple[str, QueryTerm]  # a word as it was typed
@@ -147,11 +149,12 @@ class Repair:
     def _apart(self, word: str, *, alone: bool) -> str:
         """Return the words that a missing word joins, as a text or as a name that is defined (``set_ok_port``); empty
         where they are nowhere in a row. Of several ways, the commonest text counts, or the likeliest name: that first,
-        if the word is typed ``alone``."""
-        ways = ways_apart(self._reader, word.lower())
+        if the word is typed ``alone``. Among other words it is rather misspelt than a name of very short parts."""
+        ways = ways_apart(word.lower(), partial(self._counts.contents_with, self._reader))
         if alone:
             return self._named(ways) or self._in_a_row(ways, word)
-        return self._in_a_row(ways, word) or self._named(ways)
+        likely = [way for way in ways if len(word) >= _OF_PARTS * len(way)]
+        return self._in_a_row(ways, word) or self._named(likely)
 
     def _in_a_row(self, ways: Sequence[Sequence[str]], word: str) -> str:
         texts = [way for way in ways if len(min(way, key=len)) >= _OF_TEXT and STOP_WORDS.isdisjoint(way)]

@@ -6,14 +6,16 @@ from one only for a search that does not ask to be fresh.
 
 from __future__ import annotations
 
+import json
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from livedex_indexing.store.database import id_list, varints
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.sql import WRITTEN_WORDS
 
 MANY: Final = 1_000  # chunks: counting a word in more takes long, and a few more change nothing
 SAME_SIZE: Final = 0.02  # share by which the number of all chunks may differ for a count to be carried over
@@ -22,6 +24,7 @@ _SAMPLE: Final = 4_000  # chunks that tell how long those of each language are
 _FEW: Final = 30  # chunks of average length that each language has more: a few tell little
 _SHORTEST: Final = 0.1  # of the usual length
 _REMEMBERED_WORDS: Final = 10_000  # counts of words, about 2 MB
+_SHORT: Final = 3  # letters of a word whose contents are remembered: many words have it inside, and it is long to count
 _REMEMBERED_MEANINGS: Final = 1_000  # misspelt words, under 1 MB
 # How long a lookup serves searches that do not wait: it takes up to 50 ms during heavy indexing.
 _FOUND_S: Final = 60.0  # where it found words, which stay valid as long as they are in the index
@@ -103,6 +106,8 @@ class WordCounts:
         self._rows: dict[str, int] = {}
         self._files: dict[str, int] = {}
         self._many: dict[str, int] = {} if former is None else former._many
+        self._short: dict[str, int] = {}  # short words, with the number of contents that have them as written
+        self._many_short: dict[str, int] = {} if former is None else former._many_short
         self._lengths: dict[int | None, float] | None = None if former is None else former._lengths
         self._counted_at: int = 0 if former is None else former._counted_at  # all chunks at the time of these counts
         self.meanings: Meanings = Meanings() if former is None else former.meanings
@@ -115,7 +120,7 @@ class WordCounts:
             totals = reader.one(_TOTALS)
             self.chunks = varints(totals)[0] if totals else 0
             if abs(self.chunks - self._counted_at) > SAME_SIZE * self._counted_at:
-                self._many, self._counted_at, self._lengths = {}, self.chunks, None
+                self._many, self._many_short, self._counted_at, self._lengths = {}, {}, self.chunks, None
         return self.chunks
 
     def idf(self, reader: Reader, rows: int, files: int) -> float:
@@ -179,6 +184,22 @@ class WordCounts:
             stems = tuple(stem for _, _, stem in reader.stems(token.encode()))
             known = self._living(reader, match, stems, prefix=False)
         return known
+
+    def contents_with(self, reader: Reader, words: Iterable[str]) -> dict[str, int]:
+        """Return those of some words that texts have as they are written, each with the number of contents that have
+        it. The words are in lower case and without diacritics."""
+        self.all_chunks(reader)
+        wanted = set(words)
+        known = {word: self._short[word] for word in wanted & self._short.keys()}
+        known |= {word: self._many_short[word] for word in wanted & self._many_short.keys()}
+        rest = sorted(wanted - known.keys())
+        found: dict[str, int] = dict(reader.rows(WRITTEN_WORDS, (json.dumps(rest, ensure_ascii=False),)))
+        short = {word: found.get(word, 0) for word in rest if len(word) <= _SHORT}
+        if len(self._short) >= _REMEMBERED_WORDS:
+            self._short.clear()
+        self._short.update(short)
+        self._many_short.update({word: contents for word, contents in short.items() if contents >= MANY})
+        return {word: contents for word, contents in {**known, **found}.items() if contents}
 
     def counted(self, match: str) -> int | None:
         """Return the number of chunks that an expression finds, None if it was not counted in this generation: which

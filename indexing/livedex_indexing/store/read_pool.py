@@ -20,7 +20,7 @@ from livedex_ipc.errors import Cancelled, TimedOut, Unavailable
 
 _IDLE: Final = 2  # connections kept for the next search: each caches up to READER_CACHE_KIB of pages
 _POLL_S: Final = 0.05
-_HAS_CHUNK = "SELECT EXISTS (SELECT 1 FROM postings WHERE postings MATCH ?)"
+_HAS_CHUNK = "SELECT EXISTS (SELECT 1 FROM postings WHERE postings MATCH ? AND +rowid NOT IN (SELECT id FROM dead))"
 
 # Views of the index's words: stems with the number of chunks that contain them, and words as they are written (without
 # case and diacritics) with the number of contents. Temporary, so that they need no write permission.
@@ -115,7 +115,7 @@ class Reader:
         return found[0][0] if found else None
 
     def has_chunk(self, match: str) -> bool:
-        """Return whether a chunk matches an FTS5 expression."""
+        """Return whether a chunk of a content that a file uses matches an FTS5 expression."""
         return bool(self.one(_HAS_CHUNK, (match,)))
 
     @contextmanager

@@ -140,6 +140,22 @@ def test_the_words_of_a_name_that_were_typed_as_one(index: Indexed, typed: str, 
     assert expected is None or f"def {expected}" in hits[0]["snippet"]
 
 
+def test_a_name_of_very_short_parts_is_meant_only_where_it_is_typed_alone(index: Indexed) -> None:
+    index.write("root/a.py", "def is_c_ats():\n    return the_cat\n")
+    index.write("root/b.py", "# the iscars loader\n")
+    assert meant(index, "iscats") == "is_c_ats"
+    assert meant(index, "loader iscats") == "loader iscars"
+
+
+def test_the_parts_of_a_name_count_as_soon_as_a_file_has_them(index: Indexed) -> None:
+    index.write("root/a.py", "def set_port():\n    pass\n")
+    assert meant(index, "setokport") is None
+    index.write("root/b.py", "def set_ok_port():\n    pass\n")
+    assert meant(index, "setokport") == "set_ok_port"
+    index.remove("root/b.py")
+    assert meant(index, "setokport") is None
+
+
 def test_a_sentence_is_taken_apart_too(index: Indexed) -> None:
     index.write("root/a.txt", "the lamp posts burn brightly\n")
     assert meant(index, "lamppostsburn") == "lamp posts burn"
