@@ -324,10 +324,17 @@ DEFECTS = (
     ),
     Defect(
         "short-words-counted-once",
-        "a name that was typed as one word is not found where its short parts are new",
+        "words that were typed as one are not found where a short one of them is new",
         "livedex_indexing/query/word_counts.py",
-        (("self._short: dict[str, int] = {}", "self._short: dict[str, int] = {} if former is None else former._short"),),
-        "tests/indexing/query/test_spelling.py::test_the_parts_of_a_name_count_as_soon_as_a_file_has_them",
+        (("int] = {}  # short words", "int] = former._short if former else {}  # short words"),),
+        "tests/indexing/query/test_spelling.py::test_a_short_word_counts_as_soon_and_as_long_as_a_file_has_it",
+    ),
+    Defect(
+        "name-of-unused-content",
+        "a name that only unused contents define is taken for what was meant",
+        "livedex_indexing/store/read_pool.py",
+        ((" AND +rowid NOT IN (SELECT id FROM dead)", ""),),
+        "tests/indexing/query/test_spelling.py::test_a_name_that_no_file_has_any_more_is_not_meant",
     ),
     Defect(
         "misspelt-taken-apart",

@@ -147,13 +147,21 @@ def test_a_name_of_very_short_parts_is_meant_only_where_it_is_typed_alone(index:
     assert meant(index, "loader iscats") == "loader iscars"
 
 
-def test_the_parts_of_a_name_count_as_soon_as_a_file_has_them(index: Indexed) -> None:
-    index.write("root/a.py", "def set_port():\n    pass\n")
-    assert meant(index, "setokport") is None
+def test_a_short_word_counts_as_soon_and_as_long_as_a_file_has_it(index: Indexed) -> None:
+    index.write("root/a.txt", "an owl in the house\n")
+    assert meant(index, "owlbat") is None
+    index.write("root/b.txt", "an owl, a bat; owl bat\n")
+    assert meant(index, "owlbat") == "owl bat"
+    index.remove("root/b.txt")
+    assert meant(index, "owlbat") is None
+
+
+def test_a_name_that_no_file_has_any_more_is_not_meant(index: Indexed) -> None:
+    index.write("root/a.py", "def set_port(ok):\n    return ok\n")
     index.write("root/b.py", "def set_ok_port():\n    pass\n")
     assert meant(index, "setokport") == "set_ok_port"
     index.remove("root/b.py")
-    assert meant(index, "setokport") is None
+    assert meant(index, "setokport") != "set_ok_port"
 
 
 def test_a_sentence_is_taken_apart_too(index: Indexed) -> None:
