@@ -341,8 +341,7 @@ DEFECTS = (
         "a misspelt word among others is taken for a name of single letters and the like",
         "livedex_indexing/query/spell_repair.py",
         (("if len(word) >= _OF_PARTS * len(way)", "if way"),),
-        "tests/indexing/query/test_spelling.py::"
-        "test_a_name_of_very_short_parts_is_meant_only_where_it_is_typed_alone",
+        "tests/indexing/query/test_spelling.py::test_a_name_of_very_short_parts_is_meant_only_where_it_is_typed_alone",
     ),
     Defect(
         "written-nowhere",
