@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 RUN_S = 60.0  # for one command of the service manager
@@ -94,56 +94,91 @@ def install(manager: Manager) -> Plan:
     """Write the files and run the commands. Raise ManagerError; then nothing of it is left."""
     manager.require()
     plan = manager.install_plan()
+    try:
+        _install(manager, plan)
+    except OSError as error:
+        raise ManagerError(f"{error.filename}: {error.strerror}") from error
+    return plan
+
+
+def _install(manager: Manager, plan: Plan) -> None:
     former = {file.path: _read(file.path) for file in plan.files}
     try:
-        for file in plan.files:
-            _write(file)
+        _place({file.path: file.text.encode() for file in plan.files})
         for command in plan.commands:
             must_run(command)
-    except (OSError, ManagerError) as error:
-        for path, text in former.items():
-            if text is None:
-                _remove(path)
-            else:
-                _write(UnitFile(path, text))
-        raise (
-            error if isinstance(error, ManagerError) else ManagerError(f"{error.filename}: {error.strerror}")
-        ) from None
-    return plan
+    except (OSError, ManagerError):
+        kept = {path: content for path, content in former.items() if content is not None}
+        if not kept:
+            with suppress(ManagerError):  # what was enabled would stay, linked to files that are gone
+                _run_all(manager.uninstall_plan().commands)
+        for path in former.keys() - kept.keys():
+            _remove(path)
+        _place(kept)
+        if not kept:
+            with suppress(ManagerError):
+                manager.after_removal()
+        raise
 
 
 def uninstall(manager: Manager) -> Plan:
     """Run the commands, whatever they say, and remove the files. Raise ManagerError if a file stays."""
     plan = manager.uninstall_plan()
-    if any(os.path.lexists(file.path) for file in plan.files):
-        for command in plan.commands:
-            run(command)  # a service that is half installed is removed as well
+    paths = [path for file in plan.files for path in (file.path, _new(file.path))]
+    if any(os.path.lexists(path) for path in paths):
+        _run_all(plan.commands)  # a service that is half installed is removed as well
         try:
-            for file in plan.files:
-                _remove(file.path)
+            for path in paths:
+                _remove(path)
         except OSError as error:
             raise ManagerError(f"{error.filename} cannot be removed: {error.strerror}") from error
         manager.after_removal()
     return plan
 
 
-def _read(path: str) -> str | None:
+def _run_all(commands: Sequence[Sequence[str]]) -> None:
+    """Run the commands, whatever they say."""
+    for command in commands:
+        run(command)
+
+
+def _read(path: str) -> bytes | None:
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, "rb") as file:
             return file.read()
     except FileNotFoundError:
         return None
 
 
-def _write(file: UnitFile) -> None:
-    """Write a file as a whole: a manager that reads it meanwhile sees the old or the new text."""
-    folder = os.path.dirname(file.path)
-    os.makedirs(folder, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=".livedex-", dir=folder)
-    with open(handle, "w", encoding="utf-8") as written:
-        written.write(file.text)
-    os.chmod(temporary, 0o644)
-    os.replace(temporary, file.path)
+def _place(contents: Mapping[str, bytes]) -> None:
+    """Write all files, or none where one cannot be written: a manager that reads one sees the old or the new text."""
+    try:
+        for path, content in contents.items():
+            _write(_new(path), content)
+        for path in contents:
+            os.replace(_new(path), path)
+    finally:
+        for path in contents:
+            _remove(_new(path))
+
+
+def _write(path: str, content: bytes) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    _remove(path)  # of an installation that was killed
+    with open(path, "xb") as file:
+        os.fchmod(file.fileno(), 0o644)
+        try:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, path) from error
+
+
+def _new(path: str) -> str:
+    """Return where a file is written before it gets its name; no manager takes it for one of its own."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.new")
 
 
 def _remove(path: str) -> None:

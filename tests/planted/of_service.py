@@ -107,11 +107,37 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_service/service_manager.py",
         (
             (
-                "            if text is None:\n                _remove(path)\n",
-                "            if text is None:\n                pass\n",
+                "        for path in former.keys() - kept.keys():\n            _remove(path)\n",
+                "",
             ),
         ),
         f"{COMMAND}::test_an_installation_that_fails_leaves_what_was_there",
+    ),
+    Defect(
+        "enabled-without-units",
+        "an installation that fails late leaves the links of what it enabled, and `uninstall` sees nothing to remove",
+        "livedex_service/service_manager.py",
+        (("                _run_all(manager.uninstall_plan().commands)\n", "                pass\n"),),
+        f"{COMMAND}::test_an_installation_that_fails_late_is_disabled_again",
+    ),
+    Defect(
+        "one-unit-of-two",
+        "a disk that is full at the second unit leaves a half-written file",
+        "livedex_service/service_manager.py",
+        (
+            (
+                "    finally:\n        for path in contents:\n            _remove(_new(path))\n",
+                "    finally:\n        pass\n",
+            ),
+        ),
+        f"{COMMAND}::test_a_disk_without_room_for_the_units",
+    ),
+    Defect(
+        "remains-of-an-installation",
+        "what a killed installation was about to write stays for ever",
+        "livedex_service/service_manager.py",
+        (("for path in (file.path, _new(file.path))]", "for path in (file.path,)]"),),
+        f"{COMMAND}::test_a_killed_installation_leaves_nothing_that_stays",
     ),
     Defect(
         "daemon-left-beside-the-service",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from helpers.fault_injection import files_of_at_most, with_code
 from helpers.support import Home, is_alive, wait_until
 
 # Records its arguments; `refuse` makes a verb fail, `pid` is its answer about the service.
@@ -126,6 +128,57 @@ def test_an_installation_that_fails_leaves_what_was_there(manager: Manager) -> N
     manager.run("install", code=4)
     assert (manager.units / "livedex.socket").read_text() == "mine\n"
     assert manager.files() == ["livedex.socket"]
+
+
+def test_an_installation_that_fails_late_is_disabled_again(manager: Manager) -> None:
+    """What `enable` linked to the units would stay, and `uninstall` would see nothing to remove."""
+    (manager.bin / "refuse").write_text(" start ")
+    manager.run("install", code=4)
+    assert manager.files() == []
+    assert manager.noted()[-3:] == [
+        "disable --now livedex.socket livedex.service",
+        "reset-failed livedex.socket livedex.service",
+        "daemon-reload",
+    ]
+    (manager.bin / "refuse").unlink()
+    manager.run("install")
+    (manager.bin / "refuse").write_text(" start ")
+    before = len(manager.noted())
+    manager.run("install", code=4)
+    assert manager.files() == ["livedex.service", "livedex.socket"]
+    assert not any("disable" in line for line in manager.noted()[before:]), "the former service goes on"
+
+
+def test_a_disk_without_room_for_the_units(manager: Manager) -> None:
+    manager.units.mkdir(parents=True)
+    (manager.units / "livedex.socket").write_bytes(b"mine, in Latin-1: \xe9\n")
+    with files_of_at_most(200):
+        done = manager.home.run("service", "install", env=manager.env)
+    assert done.returncode == 4 and "File too large" in done.stderr, done.stderr
+    assert (manager.units / "livedex.socket").read_bytes() == b"mine, in Latin-1: \xe9\n"
+    assert manager.files() == ["livedex.socket"] and manager.noted() == []
+
+
+# For `with_code`: the process is killed instead of giving the second unit its name.
+KILLED_BETWEEN_THE_UNITS = """
+import os, signal
+usual = os.replace
+def replace(source, target):
+    if str(target).endswith("livedex.socket"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    usual(source, target)
+os.replace = replace
+"""
+
+
+def test_a_killed_installation_leaves_nothing_that_stays(manager: Manager, tmp_path: Path) -> None:
+    killed = {**manager.env, **with_code(tmp_path / "code", KILLED_BETWEEN_THE_UNITS)}
+    for then in (["install", "uninstall"], ["uninstall"]):
+        assert manager.home.run("service", "install", env=killed).returncode == -signal.SIGKILL
+        assert [name for name in manager.files() if name.endswith("livedex.service")] == ["livedex.service"]
+        for verb in then:
+            manager.run(verb)
+        assert manager.files() == []
 
 
 def test_without_a_manager_nothing_is_written(manager: Manager) -> None:
