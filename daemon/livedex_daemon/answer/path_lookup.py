@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 from livedex_indexing.disk.mounts import mount_point
 from livedex_indexing.disk.real_path import real_path
 from livedex_indexing.disk.remote_mounts import REMOTE
-from livedex_indexing.disk.tree import is_gone
+from livedex_indexing.disk.tree_errors import is_gone
 from livedex_indexing.path_text import display_path
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.lasting_threads import LastingThreads

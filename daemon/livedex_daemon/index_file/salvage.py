@@ -13,7 +13,7 @@ import apsw
 
 from livedex_daemon.index_file.index_readers import ReadHandle
 from livedex_daemon.watch.root_table import Root, Roots
-from livedex_indexing.disk.tree import ReadFailed
+from livedex_indexing.disk.tree_errors import ReadFailed
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.search.path_finder import PathFinder
 from livedex_indexing.search.search_answer import SearchAnswer

@@ -17,7 +17,7 @@ from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.worker import Worker
 from livedex_daemon.write.write_steps import WriteSteps
 from livedex_indexing.disk.remote_mounts import REMOTE
-from livedex_indexing.disk.tree import ReadFailed
+from livedex_indexing.disk.tree_errors import ReadFailed
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 
 SELDOM = 2  # of so many checks one, every 8 s, also checks the index file, which rarely changes (10 s are promised)

@@ -21,10 +21,11 @@ from livedex_daemon.watch.root_table import Root, RootState
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_daemon.watch.unreadable import UnreadablePaths
 from livedex_indexing.chunk import chunk_plan
-from livedex_indexing.disk import root_folder, tree
+from livedex_indexing.disk import root_folder
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.disk.real_path import real_path
 from livedex_indexing.disk.remote_mounts import REMOTE
+from livedex_indexing.disk.tree_errors import is_gone, retry_stale
 from livedex_indexing.model import RootUpdate
 from livedex_indexing.path_text import display_path
 from livedex_indexing.store.index_store import IndexUnwritable, Store
@@ -59,11 +60,11 @@ class Presence:
         if root.unsaved:
             self._save(root)
         try:
-            tree.retry_stale(lambda: self._check_folder(root, rewatch))
+            retry_stale(lambda: self._check_folder(root, rewatch))
         except PermissionError:
             self._leave(root, "denied")
         except OSError as error:
-            if tree.is_gone(error, root.path):
+            if is_gone(error, root.path):
                 self._leave(root, "missing")
             else:
                 self._could_not_check(root, error)
@@ -93,9 +94,9 @@ class Presence:
     def is_same(self, root: Root) -> bool:
         """Return True if the root's path is still the watched folder: files missing in another were not deleted."""
         try:
-            found = tree.retry_stale(lambda: REMOTE.run(root.path, b"", partial(os.lstat, root.path)))
+            found = retry_stale(lambda: REMOTE.run(root.path, b"", partial(os.lstat, root.path)))
         except OSError as error:
-            if not tree.is_gone(error, root.path) and not isinstance(error, PermissionError):
+            if not is_gone(error, root.path) and not isinstance(error, PermissionError):
                 self._could_not_check(root, error)
             return False
         return (found.st_dev, found.st_ino) == (root.dev, root.ino)

@@ -27,7 +27,7 @@ from livedex_indexing.disk.listed_names import stat_as_listed
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.disk.settled import is_settled
-from livedex_indexing.disk.tree import Denied, Missing, ReadFailed
+from livedex_indexing.disk.tree_errors import Denied, Missing, ReadFailed
 from livedex_indexing.ignore.rules import RULE_NAMES, is_marker_name
 from livedex_indexing.model import FileRow, FileState, KnownState, Stat
 from livedex_indexing.relpath import is_within

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.beneath import folder
 from livedex_indexing.disk.remote_mounts import REMOTE
+from livedex_indexing.disk.tree_errors import retry_stale
 from livedex_indexing.model import Stat
 from livedex_indexing.relpath import split
 
@@ -63,7 +64,7 @@ class ListedNames:
             return True
         begun_at = self._clock()
         try:
-            names = REMOTE.run(root, rel, partial(tree.retry_stale, partial(_names, root, rel)))
+            names = REMOTE.run(root, rel, partial(retry_stale, partial(_names, root, rel)))
         except OSError:
             return True
         if len(self._listings) >= _MOST_FOLDERS:

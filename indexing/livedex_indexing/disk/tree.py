@@ -19,15 +19,45 @@ from typing import NamedTuple, TypeVar
 
 from livedex_indexing.disk.beneath import check_relative, folder
 from livedex_indexing.disk.remote_mounts import REMOTE
+from livedex_indexing.disk.tree_errors import (
+    Denied,
+    Missing,
+    NotRegular,
+    ReadFailed,
+    TooLarge,
+    TreeError,
+    Unsettled,
+    Vanished,
+    fault_of,
+    is_gone,
+    retry_stale,
+)
 from livedex_indexing.model import EntryKind, FileState, Stat
 from livedex_indexing.relpath import absolute
 
+__all__ = [
+    "Denied",
+    "Missing",
+    "NotRegular",
+    "ReadFailed",
+    "Snapshot",
+    "TooLarge",
+    "TreeError",
+    "Unsettled",
+    "Vanished",
+    "describe",
+    "listing",
+    "may_read",
+    "read_file",
+    "read_head",
+    "read_if_unchanged",
+    "scan",
+    "stat",
+    "stat_names",
+]
+
 # O_NONBLOCK: a pipe that replaced the file after the check must not block us.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-# All other errors say nothing about whether the entry exists.
-_GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP))
-_NAME_MAX = 255  # bytes or more: macOS counts UTF-16
-_DENIED = frozenset((errno.EACCES, errno.EPERM))
 # Two writes inside one tick of the filesystem's clock (up to 10 ms; coarser on a loaded machine) leave the same times
 # behind: a file that changed within this time is read twice and compared.
 RECENT_NS = 100_000_000
@@ -35,99 +65,11 @@ RECENT_NS = 100_000_000
 T = TypeVar("T")
 
 
-class TreeError(Exception):
-    """An entry could not be read or described. ``reason`` is one word for why."""
-
-    reason = "read"
-
-
-class Denied(TreeError):
-    """No permission for the entry or for a folder above it."""
-
-    reason = "denied"
-    errno = errno.EACCES
-
-
-class Missing(TreeError):
-    """There is no such folder: it is gone, or it or a part of its path is not a folder."""
-
-    reason = "missing"
-    errno = errno.ENOENT
-
-
-class Vanished(TreeError):
-    """There is no such file, or it is gone."""
-
-    reason = "vanished"
-
-
-class NotRegular(TreeError):
-    """The entry is not a regular file; ``kind`` says what it is."""
-
-    reason = "special"
-
-    def __init__(self, kind: EntryKind) -> None:
-        super().__init__(kind)
-        self.kind = kind
-
-
-class TooLarge(TreeError):
-    """The file is larger than the caller allows; ``stat`` describes it."""
-
-    reason = "too_large"
-
-    def __init__(self, stat: Stat) -> None:
-        super().__init__(stat)
-        self.stat = stat
-
-    def __str__(self) -> str:
-        return f"{self.stat.size} bytes"
-
-
-class Unsettled(TreeError):
-    """The file was written to during the read."""
-
-    reason = "unsettled"
-
-
-class ReadFailed(TreeError):
-    """The system could not read the entry (a bad disk, a lost share); ``errno`` says why."""
-
-    def __init__(self, error: OSError) -> None:
-        super().__init__(error)
-        self.errno = error.errno or errno.EIO
-
-    def __str__(self) -> str:
-        return os.strerror(self.errno)
-
-
 class Snapshot(NamedTuple):
     """The bytes of a file in one state, and that state."""
 
     data: bytes
     stat: Stat
-
-
-def is_gone(error: OSError, rel: bytes | None = None) -> bool:
-    """Return True if the error means that there is no such entry.
-
-    ``rel``: its path in a root, whose names were listed: such a name is not too long, whatever an error says.
-    """
-    too_long = error.errno == errno.ENAMETOOLONG and (rel is None or max(map(len, rel.split(b"/"))) > _NAME_MAX)
-    return too_long or error.errno in _GONE
-
-
-def retry_stale(read: Callable[[], T]) -> T:
-    """Return what ``read`` returns, and call it again after ESTALE: a share says so of a file that was replaced.
-
-    A share whose export is gone says so of everything, again and again.
-    """
-    try:
-        return read()
-    except OSError as error:
-        if error.errno != errno.ESTALE:
-            raise
-    return read()
 
 
 def stat(root: bytes, rel: bytes) -> Stat | None:
@@ -138,7 +80,7 @@ def stat(root: bytes, rel: bytes) -> Stat | None:
     except OSError as error:
         if is_gone(error, rel):
             return None
-        raise _fault(error) from error
+        raise fault_of(error) from error
 
 
 def _stat(root: bytes, rel: bytes) -> Stat:
@@ -158,7 +100,7 @@ def stat_names(root: bytes, rel: bytes, names: Collection[bytes]) -> dict[bytes,
     except OSError as error:
         if is_gone(error, rel):
             raise Missing from error
-        raise _fault(error) from error
+        raise fault_of(error) from error
     if remote:
         found |= {name: describe(status) for name, status in _mounted(root, rel, remote) if name in names}
     return found
@@ -187,7 +129,7 @@ def listing(root: bytes, rel: bytes) -> list[tuple[bytes, os.stat_result]]:
     except OSError as error:
         if is_gone(error, rel):
             raise Missing from error
-        raise _fault(error) from error
+        raise fault_of(error) from error
     return [*entries, *_mounted(root, rel, remote)] if remote else entries
 
 
@@ -312,7 +254,7 @@ class _OpenFile:
                 raise Vanished from error
             if error.errno == errno.ENXIO:  # a socket took its place
                 raise NotRegular("special") from error
-            raise _fault(error) from error
+            raise fault_of(error) from error
         try:
             self._born = time.time_ns()
             self.stat = self._stat()
@@ -394,7 +336,3 @@ def describe(found: os.stat_result) -> Stat:
 def _wrapped(nanoseconds: int) -> int:
     """Wrap a time before 1677 or after 2262 into 64 bits of nanoseconds: these are only compared for equality."""
     return (nanoseconds + _SIGNED) % (2 * _SIGNED) - _SIGNED
-
-
-def _fault(error: OSError) -> TreeError:
-    return Denied() if error.errno in _DENIED else ReadFailed(error)

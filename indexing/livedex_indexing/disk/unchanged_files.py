@@ -13,7 +13,7 @@ from functools import partial
 
 from livedex_indexing.disk.beneath import folder
 from livedex_indexing.disk.remote_mounts import REMOTE
-from livedex_indexing.disk.tree import retry_stale
+from livedex_indexing.disk.tree_errors import retry_stale
 
 State = tuple[int, int, int, int]  # size, mtime_ns, ctime_ns, inode
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from livedex_indexing.disk import tree
+from livedex_indexing.disk.tree_errors import is_gone
 from livedex_indexing.disk.users_file import read_users_file, stat_users_file
 from livedex_indexing.model import FileState, Stat
 
@@ -63,7 +64,7 @@ def users_lines(path: bytes, limit: int) -> Lines:
     except (PermissionError, ValueError):
         return Lines(b"", UNREADABLE)
     except OSError as error:
-        if tree.is_gone(error):
+        if is_gone(error):
             return Lines(b"", None)
         raise tree.ReadFailed(error) from error
 
@@ -93,7 +94,7 @@ class Source(NamedTuple):
         except (PermissionError, ValueError):
             return None
         except OSError as error:
-            if tree.is_gone(error):
+            if is_gone(error):
                 return None
             raise tree.ReadFailed(error) from error
         return FileState(target.st_size, target.st_mtime_ns, target.st_ctime_ns, target.st_ino)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.disk.remote_mounts import REMOTE
+from livedex_indexing.disk.tree_errors import is_gone
 from livedex_indexing.ignore.external_files import lines_at, stat_at
 from livedex_indexing.relpath import parent
 
@@ -69,7 +70,7 @@ def _link_target(path: bytes) -> bytes:
 
 def _unless_failed(error: OSError) -> bytes:
     """Return nothing for what is gone, or is no link. Raises ReadFailed for any other error."""
-    if tree.is_gone(error) or error.errno == errno.EINVAL:
+    if is_gone(error) or error.errno == errno.EINVAL:
         return b""
     raise tree.ReadFailed(error) from error
 

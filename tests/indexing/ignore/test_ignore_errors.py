@@ -12,7 +12,7 @@ import pytest
 from helpers.ignore_verdicts import Rules, shut_out
 from helpers.support import Tree
 from livedex_indexing.disk import tree as disk_tree
-from livedex_indexing.disk.tree import Denied, ReadFailed
+from livedex_indexing.disk.tree_errors import Denied, ReadFailed
 from livedex_indexing.model import Stat
 
 
