@@ -20,32 +20,23 @@ import apsw
 
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import StandingConfig
-from livedex_daemon.exchange.standing_reports import Left, Report, StandingReports, batches
+from livedex_daemon.exchange.standing_reports import Left, StandingReports
 from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.precious.precious_database import DatabaseUnusable
 from livedex_daemon.process.supervision import SupervisedThread
 from livedex_daemon.subscriptions.configured_query import ConfiguredQuery
+from livedex_daemon.subscriptions.new_contents import IndexState, NewContents
 from livedex_daemon.subscriptions.round_pace import RoundPace
 from livedex_daemon.subscriptions.subscription import Dirty
 from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.hits.document_texts import DocumentTexts
-from livedex_indexing.hits.live_files import LiveFiles, Stale
-from livedex_indexing.search.standing_hits import StandingHits
-from livedex_indexing.search.standing_query import (
-    FileKey,
-    Found,
-    Part,
-    content_hashes,
-    part_of,
-    parts_of_all,
-    waiting_files,
-)
+from livedex_indexing.hits.live_files import LiveFiles
+from livedex_indexing.search.standing_query import FileKey, content_hashes, parts_of_all, waiting_files
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import GENERATION
-from livedex_ipc.errors import Cancelled, LivedexError, Unavailable
-from livedex_ipc.server import message_json
+from livedex_ipc.errors import Cancelled, LivedexError
 
 log = logging.getLogger(__name__)
 
@@ -306,21 +297,17 @@ class StandingMessages:
                 with self._snapshot() as reader:
                     generation = int(reader.one(GENERATION))
                     while due:
-                        self._publish(reports, _Round(reader, self._roots.paths(), generation), *due[0])
+                        state = IndexState(reader, self._roots.paths(), generation)
+                        self._publish(NewContents(reports, state, self._sources.published), *due[0])
                         due.pop(0)
         finally:
             with self._wake:
                 for each, dirty in due:
                     each.add_pending(dirty.files, dirty.roots, time.monotonic())
 
-    def _publish(self, reports: StandingReports, now: _Round, query: ConfiguredQuery, dirty: Dirty) -> None:
+    def _publish(self, contents: NewContents, query: ConfiguredQuery, dirty: Dirty) -> None:
         """Publish the new contents of ``dirty``. Raises what reading and writing raise; call it again then."""
-        stale = Stale()
-        fault = None
-        for part in _parts(now.reader, dirty):
-            fault = self._publish_part(reports, now, query, part, stale)
-            if fault is not None:
-                break
+        stale, fault = contents.publish(query, dirty)
         if stale.unreadable:
             self._sources.could_not_read(stale.unreadable)
         for key in stale:
@@ -333,68 +320,3 @@ class StandingMessages:
             if fault is not None:
                 query.rest(fault, at)
                 query.add_pending(dirty.files, dirty.roots, at)
-
-    def _publish_part(
-        self, reports: StandingReports, now: _Round, query: ConfiguredQuery, part: Part, stale: Stale
-    ) -> str | None:
-        """Publish the new contents of a part; ``stale`` gets the files that are not as they were indexed.
-
-        Return why the topic does not take them all; None if it did.
-        """
-        number = query.number
-        assert number is not None
-        unsure: set[FileKey] = set()
-        live = LiveFiles(now.roots, DocumentTexts(now.reader))
-        copies: dict[bytes, list[Found]] = {}
-        for found in query.query.found(now.reader, part, now.roots, live, unsure):
-            copies.setdefault(found.content.hash, []).append(found)
-        stale.merge(live.stale)
-        stale.update(dict.fromkeys(unsure, False))
-        new = reports.unpublished(number, copies)
-        maker = StandingHits(now.reader, query.query, now.roots, query.style)
-        made = (_report(maker, query, each, now.generation) for content, each in copies.items() if content in new)
-        fault = None
-        for batch in batches(report for report in made if report is not None):
-            fault = self._publish_batch(reports, number, query.config.topic, batch)
-            if fault is not None:
-                break
-        stale.merge(maker.stale)
-        return fault
-
-    def _publish_batch(self, reports: StandingReports, number: int, topic: str, batch: Sequence[Report]) -> str | None:
-        left = batch
-        try:
-            while left:
-                left = left[reports.publish(number, topic, left) :]
-                self._sources.published()
-        except DatabaseUnusable:
-            raise
-        except Unavailable as error:
-            return error.message
-        return None
-
-
-class _Round(NamedTuple):
-    """One state of the index. ``roots``: id to path."""
-
-    reader: Reader
-    roots: dict[int, bytes]
-    generation: int
-
-
-def _parts(reader: Reader, dirty: Dirty) -> Iterator[Part]:
-    files = {key for key in dirty.files if key[0] not in dirty.roots}
-    if files:
-        yield part_of(reader, files)
-    if dirty.roots:
-        yield from parts_of_all(reader, dirty.roots)
-
-
-def _report(maker: StandingHits, query: ConfiguredQuery, copies: list[Found], generation: int) -> Report | None:
-    """Return the message of a content, with the hit of the first file that still has it; None if none has."""
-    for found in copies:
-        hits = maker.of(found)
-        if hits:
-            metadata = {"query": query.config.query, "generation": generation}
-            return Report(found.content.hash, message_json.text(hits[0]), metadata)
-    return None
