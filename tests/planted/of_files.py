@@ -85,7 +85,7 @@ DEFECTS = (
         "walk-forgets-files-in-hand",
         "a walk that finds another name of a file that was just read leaves that file its former text",
         "livedex_daemon/write/inspector.py",
-        (("(*twins, *self._readings.other_names_of(works))", "twins"),),
+        (("(*twins, *self.readings.other_names_of(works))", "twins"),),
         f"{INSPECTOR}::test_a_walk_that_finds_another_name_of_a_file_that_is_being_read_has_it_examined_again",
     ),
     Defect(

@@ -184,7 +184,7 @@ DEFECTS = (
     Defect(
         "asked-for-behind-the-unasked",
         "on battery a search waits for a file that is kept back for a walk that nobody asked for",
-        "livedex_daemon/write/inspector.py",
+        "livedex_daemon/write/readings.py",
         (("                reading.behind.append(work)\n", ""),),
         "tests/daemon/write/test_inspector.py::test_a_work_is_wanted_as_soon_as_one_behind_it_is",
     ),

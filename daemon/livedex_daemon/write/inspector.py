@@ -22,7 +22,7 @@ from livedex_daemon.write.present_file import PresentFile, examine
 from livedex_daemon.write.read_errors import ReadErrors
 from livedex_daemon.write.readings import Readings
 from livedex_daemon.write.second_look import came_or_went, denied_folder, is_gone, is_indexed_folder, linked, may_list
-from livedex_daemon.write.walk import TreeWalk, WalkTools, Work
+from livedex_daemon.write.walk import TreeWalk, WalkTools
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.listed_names import ListedNames
 from livedex_indexing.ignore import rules
@@ -40,10 +40,10 @@ class Inspector:
     def __init__(self, store: Store, backlog: Backlog, presence: Presence, watching: EventSource, pool: Pool) -> None:
         self.changes = Changes()
         self.finished: list[Entry] = []
-        self.retries: list[Work] = []
         self.needs_commit = False  # a path cannot be examined before older decisions are committed
         self._store = store
         self.unreadable = presence.unreadable
+        self.readings = Readings(pool)
         self.read_errors = ReadErrors(store, backlog, presence.unreadable)
         self._backlog = backlog
         self._presence = presence
@@ -51,13 +51,12 @@ class Inspector:
         self._pool = pool
         self._walks: deque[TreeWalk] = deque()
         self._departed: dict[Root, list[Entry]] = {}
-        self._readings = Readings()
         self._names = ListedNames()
         self._walked: tuple[TreeWalk, tuple[int, int, int]] | None = None  # the last walk, and the removals after it
 
     def is_busy(self, key: Key) -> bool:
         """Return True while the path must not be examined: it is being read, or its removal is not committed."""
-        reading = self._readings.get(key)
+        reading = self.readings.get(key)
         if reading is not None:
             reading.marked_again = True
             return True
@@ -165,7 +164,7 @@ class Inspector:
             self.read_errors.seen(entry, (root.id, path), self.unreadable.failures)
         else:
             entry.works += 1
-            self.submit([work], bulk=False)
+            self.readings.submit([work], bulk=False)
         # After an event also those of a file that a walk has read meanwhile; but twins do not mark each other for ever.
         of_twins = entry.from_event or (work is not None and not entry.is_twin)
         if of_twins and (stat.links > 1 or (row is not None and row.state.ino == stat.ino)):
@@ -179,7 +178,7 @@ class Inspector:
         ``seen``: the file as it is; of one that is gone, as the index has it. ``rows``: whether others may have one.
         """
         ino, dev = seen.ino, seen.dev if isinstance(seen, Stat) else None
-        others = self._readings.other_names((root.id, path), seen, self.changes)
+        others = self.readings.other_names((root.id, path), seen, self.changes)
         for key in {*self._watching.ignore_files_of(ino, dev), *others} - {(root.id, path)}:  # which have no row
             self._backlog.mark_twin(key, entry)
         for twin in self._store.by_inode(ino) if rows else ():
@@ -197,7 +196,7 @@ class Inspector:
                 continue
             if work is not None:
                 entry.works += 1
-                self.submit([work], bulk=False)
+                self.readings.submit([work], bulk=False)
 
     def _start_walk(self, root: Root, path: bytes, entry: Entry) -> None:
         tools = WalkTools(self._store, self._watching.watch, self._pool.policy, self.unreadable)
@@ -235,14 +234,14 @@ class Inspector:
         works, twins, absent, hidden = walk.take()
         for path in hidden:
             self._backlog.mark_for((walk.root.id, path), walk.entry, tree=True)
-        for key in (*twins, *self._readings.other_names_of(works)):
+        for key in (*twins, *self.readings.other_names_of(works)):
             self._backlog.mark_twin(key, walk.entry)
         self.changes.removed += [key for key in absent if not self._backlog.defer(walk.entry, key)]
         walk.entry.works += len(works)
         if walk.entry.progress is not None:
             walk.entry.progress.expected += len(works)
             walk.entry.progress.expected_bytes += sum(work.size for work in works)
-        self.submit(works, bulk=len(works) > 4 or not ended)
+        self.readings.submit(works, bulk=len(works) > 4 or not ended)
         self._walked = (walk, self.changes.removals())
         if ended:
             self._end_walk(walk)
@@ -332,9 +331,7 @@ class Inspector:
         It looks at all of them: call it once for many paths.
         """
         self.changes.drop_rows(lambda row: row.root_id == root_id and is_gone(row.path))
-        for work in (*self._readings, *self.retries):
-            if work.root.id == root_id and is_gone(work.path):
-                work.cancelled = True
+        self.readings.cancel(root_id, is_gone)
 
     def leave(self, root_id: int) -> None:
         """End the walks of a root that is no longer watched: they would go on to place watches for it."""
@@ -350,47 +347,13 @@ class Inspector:
 
     def abandon(self) -> None:
         """Forget all work in progress; ignore the outcomes of files that are still being read."""
-        for work in self._readings:
-            work.cancelled = True
-        self._readings.clear()
+        self.readings.abandon()
         self._walks.clear()
         self._departed.clear()
-        self.retries.clear()
         self._walked = None
         self.read_errors.abandon()
         self.finished = []
         self.changes = Changes()
-
-    def expects(self, work: Work) -> bool:
-        """Return False for an abandoned work."""
-        return self._readings.get(work.key) is work
-
-    # -- the files to read
-
-    def submit(self, works: list[Work], *, bulk: bool) -> None:
-        """Submit files to the pool; keep a file for a retry while another work reads it."""
-        free: list[Work] = []
-        for work in works:  # two works may be for the same file
-            reading = self._readings.begin(work)
-            if reading is work:
-                free.append(work)
-            else:
-                reading.behind.append(work)
-                self.retries.append(work)
-        if free:
-            self._pool.submit(free, bulk=bulk)
-
-    def retry(self) -> None:
-        """Submit the waiting works again when their retry time has come."""
-        now = time.monotonic()
-        due = [work for work in self.retries if work.retry_at <= now and work.key not in self._readings]
-        if due:
-            self.retries = [work for work in self.retries if work not in due]
-            self.submit(due, bulk=False)
-
-    def is_read(self, work: Work) -> None:
-        """Allow the path to be read again: the work's outcome is known."""
-        self._readings.end(work)
 
     def release(self, entry: Entry) -> None:
         """Count down the entry's works: one of them, or its walk, has ended."""

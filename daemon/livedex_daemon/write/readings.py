@@ -1,34 +1,74 @@
-"""The works whose outcome is not committed yet, by path and by inode.
+"""The files that the pool reads, from their submission to the commit of the outcome, by path and by inode.
 
-Invariant: one work for each path. What such a work has read may be older than what a look at another name of the same
-file sees now, and the index does not know yet that both are one file.
+Invariant: one work for each path at a time; another one for it waits, and is submitted after it. What such a work has
+read may be older than what a look at another name of the same file sees now, and the index does not know yet that both
+are one file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import time
+from collections.abc import Callable, Collection
 
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.write.changes import Changes
+from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.walk import Work
 from livedex_indexing.model import FileState, Stat
 
 
 class Readings:
-    def __init__(self) -> None:
+    """``waiting``: the works to submit once their retry time has come and no other one reads their path."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.waiting: list[Work] = []
+        self._pool = pool
         self._works: dict[Key, Work] = {}
         self._by_inode: dict[int, list[Work]] = {}
-
-    def __contains__(self, key: Key) -> bool:
-        return key in self._works
-
-    def __iter__(self) -> Iterator[Work]:
-        return iter(self._works.values())
 
     def get(self, key: Key) -> Work | None:
         return self._works.get(key)
 
-    def begin(self, work: Work) -> Work:
+    def expects(self, work: Work) -> bool:
+        """Return False for an abandoned work."""
+        return self._works.get(work.key) is work
+
+    def submit(self, works: Collection[Work], *, bulk: bool) -> None:
+        """Submit files to the pool; a file that another work reads waits."""
+        free: list[Work] = []
+        for work in works:  # two works may be for the same file
+            reading = self._begin(work)
+            if reading is work:
+                free.append(work)
+            else:
+                reading.behind.append(work)
+                self.waiting.append(work)
+        if free:
+            self._pool.submit(free, bulk=bulk)
+
+    def retry(self) -> None:
+        """Submit the waiting works whose time has come."""
+        now = time.monotonic()
+        due = [work for work in self.waiting if work.retry_at <= now and work.key not in self._works]
+        if due:
+            self.waiting = [work for work in self.waiting if work not in due]
+            self.submit(due, bulk=False)
+
+    def cancel(self, root_id: int, is_gone: Callable[[bytes], bool]) -> None:
+        """Have nothing stored of the paths that are gone."""
+        for work in (*self._works.values(), *self.waiting):
+            if work.root.id == root_id and is_gone(work.path):
+                work.cancelled = True
+
+    def abandon(self) -> None:
+        """Forget all works, also those that are being read: their outcomes are not expected any more."""
+        for work in self._works.values():
+            work.cancelled = True
+        self._works.clear()
+        self._by_inode.clear()
+        self.waiting.clear()
+
+    def _begin(self, work: Work) -> Work:
         """Return the work that reads the path: this one, or one that has begun before."""
         reading = self._works.setdefault(work.key, work)
         if reading is work and work.state is not None:
@@ -36,7 +76,7 @@ class Readings:
         return reading
 
     def end(self, work: Work) -> None:
-        """Forget the work that reads the path of this one."""
+        """Allow the path of this work to be read again: the outcome is known."""
         reading = self._works.pop(work.key, None)
         if reading is None or reading.state is None:
             return
@@ -44,10 +84,6 @@ class Readings:
         self._by_inode[ino] = [other for other in self._by_inode[ino] if other is not reading]
         if not self._by_inode[ino]:
             del self._by_inode[ino]
-
-    def clear(self) -> None:
-        self._works.clear()
-        self._by_inode.clear()
 
     def other_names(self, key: Key, seen: Stat | FileState, changes: Changes) -> list[Key]:
         """Return the paths without a row that may be other names of a file, and were found in another state.

@@ -177,7 +177,7 @@ class Worker:
         now = time.monotonic()
         if self._health.fault is not None:
             return max(0.0005, self._health.retry_at - now)
-        due = [work.retry_at for work in self._inspector.retries]
+        due = [work.retry_at for work in self._inspector.readings.waiting]
         if self.unreadable.next_at() < inf:
             due.append(self.unreadable.next_at())
         if self.files.unchunked:
@@ -207,7 +207,7 @@ class Worker:
         self._pool.reconsider()
         worked = self._inspector.walk_on() or worked
         self._inspector.depart()
-        self._inspector.retry()
+        self._inspector.readings.retry()
         self._gather()
         if self._commit_due() <= time.monotonic():
             self._commit()
@@ -237,18 +237,18 @@ class Worker:
         wanted_outcomes = self._policy.wanted_outcomes(time.monotonic(), searched=self._priority.is_queried())
         for outcome in self._pool.collect(wanted_outcomes):
             work = outcome.work
-            if not self._inspector.expects(work):
+            if not self._inspector.readings.expects(work):
                 continue
             if isinstance(outcome.result, Unsettled) and work.tries < UNSETTLED_TRIES - 1:
                 work.tries += 1
                 self.files.unstable.add(work.key)
                 self._read_again(work)
             elif not self._inspector.read_errors.is_news(outcome):
-                self._inspector.is_read(work)
+                self._inspector.readings.end(work)
                 self._inspector.release(work.entry)
                 count_outcome(outcome)
             elif outcome.is_being_saved() and self._backlog.defer(work.entry, work.key):
-                self._inspector.is_read(work)
+                self._inspector.readings.end(work)
                 self._inspector.release(work.entry)
             else:
                 self._outcomes.append(self._inspector.read_errors.judged(outcome))
@@ -357,12 +357,12 @@ class Worker:
     def _read_again(self, work: Work) -> None:
         """Submit a work again after a moment. Its entry stays open, so that no search that waits for it is released."""
         work.retry_at = time.monotonic() + UNSETTLED_PAUSE_S
-        self._inspector.is_read(work)
-        self._inspector.retries.append(work)
+        self._inspector.readings.end(work)
+        self._inspector.readings.waiting.append(work)
 
     def _settle(self, outcome: Outcome) -> None:
         work = outcome.work
-        self._inspector.is_read(work)
+        self._inspector.readings.end(work)
         open_ended = isinstance(outcome.result, Unsettled | NoWorker)
         if open_ended and not work.cancelled and self._committer.admits(*work.key):
             self.files.add(work.key, unchunked=isinstance(outcome.result, NoWorker))

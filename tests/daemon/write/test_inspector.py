@@ -155,7 +155,7 @@ def test_a_file_in_the_place_of_a_folder_is_read_though_the_folder_is_gone(desk:
     (desk.folder / "d").mkdir()
     (desk.folder / "d/m").touch()
     reading = Work(desk.root, b"d/m", 1, None, Entry((1, b"d/m"), 1, 0.0))
-    desk.inspector.submit([reading], bulk=False)
+    desk.inspector.readings.submit([reading], bulk=False)
     desk.inspect(b"d", tree=True)
     assert desk.inspector.walk_on()
     assert desk.inspector.changes.removed_trees == [(1, b"d/m")] and not reading.cancelled
@@ -185,15 +185,15 @@ def test_two_works_for_one_file_are_read_one_after_the_other() -> None:
     handed = pool.submitted
     entry = Entry((1, b"a"), 1, 0.0)
     first, second, third = (Work(online_root(), b"a", 1, None, entry) for _ in range(3))
-    inspector.submit([first], bulk=False)
-    inspector.submit([second, third], bulk=False)  # two walks passed while it was read
+    inspector.readings.submit([first], bulk=False)
+    inspector.readings.submit([second, third], bulk=False)  # two walks passed while it was read
     assert handed == [first]
     for done, after in ((first, second), (second, third)):
-        inspector.is_read(done)
-        inspector.retry()  # both are due at the same time
-        assert handed[-1] is after and inspector.expects(after), "a work that nobody expects would never end"
-    inspector.is_read(third)
-    assert handed == [first, second, third] and not inspector.retries
+        inspector.readings.end(done)
+        inspector.readings.retry()  # both are due at the same time
+        assert handed[-1] is after and inspector.readings.expects(after), "a work that nobody expects would never end"
+    inspector.readings.end(third)
+    assert handed == [first, second, third] and not inspector.readings.waiting
 
 
 def test_a_work_is_wanted_as_soon_as_one_behind_it_is() -> None:
@@ -205,8 +205,8 @@ def test_a_work_is_wanted_as_soon_as_one_behind_it_is() -> None:
         FakePool().real,
     )  # fmt: skip
     paused, wanted = (Work(root, b"d/a", 1, None, Entry((1, path), 1, 0.0)) for path in (b"d", b""))
-    inspector.submit([paused], bulk=True)
-    inspector.submit([wanted], bulk=True)
+    inspector.readings.submit([paused], bulk=True)
+    inspector.readings.submit([wanted], bulk=True)
     assert not paused.is_wanted
     wanted.entry.wanted = True
     assert paused.is_wanted
@@ -364,7 +364,7 @@ def test_what_was_read_is_no_other_name_any_more(desk: Desk) -> None:
     (desk.folder / "a.txt").write_text("before\n")
     desk.inspect(b"a.txt")
     (work,) = desk.pool.submitted
-    desk.inspector.is_read(work)
+    desk.inspector.readings.end(work)
     os.link(desk.folder / "a.txt", desk.folder / "b.txt")
     written_by_event(desk, b"b.txt")
     assert desk.backlog.pending([(1, b"a.txt")]) == 0

@@ -166,7 +166,7 @@ def test_what_is_read_in_a_folder_that_denies_access_is_dropped_each_time(desk: 
     (desk.folder / "d" / "f.txt").write_text("text")
     desk.store.put_files([bare_row(1, b"d", None, "failed", "denied", 0.0)])
     works = [Work(desk.root, b"d/f.txt", 4, None, Entry((1, b"d/f.txt"), 1, 0.0)) for _ in range(2)]
-    desk.inspector.submit(works, bulk=False)
+    desk.inspector.readings.submit(works, bulk=False)
     desk.inspect(b"d", tree=True)
     desk.inspector.changes.removed.clear()  # as a walk of the folder above finds it
     with closed(b"d"):
