@@ -29,6 +29,7 @@ from livedex_ipc.paths import make_missing
 
 LOCK_WAIT_S = 5.0  # edits take milliseconds
 _LOCK_RETRY_S = 0.02
+_TEMPORARY = ".config.toml.livedex-"  # how the names of new texts begin
 
 
 def add_root(config: str, root: str, ignore: Sequence[str] = ()) -> bool:
@@ -164,6 +165,7 @@ def _edit(config: str, edit: Callable[[bytes | None], bytes]) -> bool:
             new = edit(old)
             if new == old:
                 return False
+            _remove_leftovers(os.path.dirname(target))
             return _written(target, _checked(new, old, config), stat.S_IMODE(os.fstat(fd).st_mode), os.replace)
     except ConfigFileError as fault:
         raise Unavailable(str(fault), {"path": config}) from None
@@ -210,7 +212,7 @@ def _checked(content: bytes, old: bytes, config: str) -> bytes:
 def _written(target: str, content: bytes, mode: int, place: Callable[[str, str], None]) -> bool:
     """Write a temporary file next to ``target`` and rename it with ``place``. Return False if ``target`` exists."""
     folder = os.path.dirname(target)
-    descriptor, temporary = tempfile.mkstemp(prefix=".config.toml.", dir=folder)  # 0600
+    descriptor, temporary = tempfile.mkstemp(prefix=_TEMPORARY, dir=folder)  # 0600
     try:
         with open(descriptor, "wb") as file:
             file.write(content)
@@ -227,10 +229,22 @@ def _written(target: str, content: bytes, mode: int, place: Callable[[str, str],
     return True
 
 
+def _remove_leftovers(folder: str) -> None:
+    """Remove what killed edits left. Call it with the lock, before a new text is begun: only `_claim` works without."""
+    for name in os.listdir(folder):
+        if name.startswith(_TEMPORARY):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(folder, name))
+
+
 def _claim(temporary: str, target: str) -> None:
     """Give a new file its name. Raises FileExistsError if the name is taken."""
     try:
         os.link(temporary, target)
+    except FileNotFoundError:
+        if os.path.lexists(target):  # and whoever made it has removed our text, as a leftover
+            raise FileExistsError(target) from None
+        raise
     except OSError as fault:
         if fault.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP):
             raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -322,6 +323,42 @@ def test_an_edit_that_does_not_end_is_a_conflict(file: Path, folder: Path, monke
         with pytest.raises(Conflict, match="another process"):
             config_edit.add_root(str(file), str(folder))
     config_edit.add_root(str(file), str(folder))
+
+
+# An edit that is killed before the new text has the name of the file.
+KILLED = f"import os, signal; os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL); {ADD}"
+
+
+def test_the_next_edit_removes_what_a_killed_one_left(file: Path, folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    write(file.parent / ".config.toml.original", "mine\n")
+    for root in (folder, other):  # the file is made, then edited
+        done = subprocess.run([sys.executable, "-c", KILLED, str(file), str(root)], check=False)
+        assert done.returncode == -signal.SIGKILL
+        assert len(names_beside(file)) > 1, "it was killed too early or too late"
+        config_edit.add_root(str(file), str(root))
+    assert len(settings.load(str(file)).roots) == 2
+    assert names_beside(file) == [".config.toml.original", "config.toml"]
+
+
+def test_a_file_is_made_while_leftovers_are_removed(
+    file: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process makes the file first, and then edits it."""
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    usual = os.link
+
+    def link(source: str, target: str) -> None:
+        monkeypatch.setattr(os, "link", usual)
+        config_edit.add_root(str(file), str(theirs))
+        config_edit.add_root(str(file), str(theirs), ["*.o"])
+        usual(source, target)
+
+    monkeypatch.setattr(os, "link", link)
+    assert config_edit.add_root(str(file), str(folder))
+    assert {root.path for root in settings.load(str(file)).roots} == {str(folder), str(theirs.resolve())}
 
 
 def test_a_failed_write_leaves_the_old_file(file: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
