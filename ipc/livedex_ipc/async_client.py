@@ -10,14 +10,16 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
 from types import TracebackType
 from typing import Any
 
 from livedex_ipc.async_method_calls import AsyncMethodCalls
-from livedex_ipc.client import connect
+from livedex_ipc.client import Client, connect
 from livedex_ipc.constants import MAX_MESSAGE
 from livedex_ipc.errors import LivedexError, TimedOut, Unavailable, from_wire
-from livedex_ipc.thread_start import NO_THREAD
+from livedex_ipc.thread_start import start_thread
 
 OnProgress = Callable[[Any], None]
 
@@ -184,13 +186,21 @@ async def connect_async(
 
     The arguments and the errors are those of ``connect``.
     """
-    try:
-        client = await asyncio.to_thread(connect, spawn=spawn, wait_s=wait_s, path=path, command=command)
-    except RuntimeError as error:
-        raise Unavailable(NO_THREAD) from error
+    connecting: Future[Client] = Future()
+    connecting.set_running_or_notify_cancel()  # a caller that goes away ends its own wait alone
+    attempt = partial(connect, spawn=spawn, wait_s=wait_s, path=path, command=command)
+    start_thread(partial(_fulfil, connecting, attempt), "livedex connect")
+    client = await asyncio.wrap_future(connecting)
     sock = client.detach()
     sock.setblocking(False)
     return AsyncClient(*await asyncio.open_unix_connection(sock=sock, limit=MAX_MESSAGE))
+
+
+def _fulfil(connecting: Future[Client], attempt: Callable[[], Client]) -> None:
+    try:
+        connecting.set_result(attempt())
+    except BaseException as error:  # for the caller
+        connecting.set_exception(error)
 
 
 def _gone() -> Unavailable:

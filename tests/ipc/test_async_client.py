@@ -144,6 +144,15 @@ def test_where_none_runs_it_is_said(server: Serving) -> None:
         asyncio.run(connect_async(spawn=False, path=f"{server.path}.none"))
 
 
+def test_an_error_of_connecting_is_no_lack_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def connect(**_: object) -> None:
+        raise RuntimeError("a fault of livedex itself")
+
+    monkeypatch.setattr("livedex_ipc.async_client.connect", connect)
+    with pytest.raises(RuntimeError, match="itself"):
+        asyncio.run(connect_async())
+
+
 def test_a_standing_query(daemon: Daemon, tree: Tree) -> None:
     with daemon.client() as client:
         add_root(client, tree)

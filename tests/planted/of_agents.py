@@ -239,6 +239,13 @@ DEFECTS: tuple[Defect, ...] = (
         f"{CLIENT}::test_a_request_that_the_daemon_cannot_read_ends_and_the_connection_stays",
     ),
     Defect(
+        "every-fault-a-lack-of-threads",
+        "a fault of livedex as it connects is reported as a lack of threads, which raising a limit would mend",
+        "livedex_ipc/async_client.py",
+        (("        connecting.set_exception(error)", "        connecting.set_exception(Unavailable(str(error)))"),),
+        f"{CLIENT}::test_an_error_of_connecting_is_no_lack_of_threads",
+    ),
+    Defect(
         "message-published-twice",
         "a message is published again when the daemon ends before it answers",
         "livedex_ipc/mcp/tool_call.py",
