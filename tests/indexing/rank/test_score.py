@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import chain, repeat
-
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from livedex_indexing.query.word_counts import idf_of
 from livedex_indexing.rank.features import FeatureTable, MatchFeatures
-from livedex_indexing.rank.placed import DAMPING, PER_FILE, Placed, arrange, diversify
-from livedex_indexing.rank.score import FIRST, K1, WEIGHTS, B, Copy, code_answers, prose_later, rank_files
+from livedex_indexing.rank.score import K1, WEIGHTS, B, Copy, code_answers, prose_later, rank_files
 
 SHORT = WEIGHTS["short"] / 2  # of a file of four chunks
 USUAL = 100  # words of a chunk: the average number, so that length has no effect
@@ -41,10 +36,6 @@ def copy(path: bytes, name: float = 0.0, title: float = 0.0, score: float = 0.0)
 
 def bm25(count: int, idf: float) -> float:
     return idf * count * (K1 + 1) / (count + K1)
-
-
-def placed(content_id: int, score: float) -> Placed:
-    return Placed(content_id, None, None, score, (score,))
 
 
 def test_a_file_is_as_good_as_its_best_chunk_in_each_part() -> None:
@@ -219,42 +210,3 @@ def test_ties_fall_to_the_path() -> None:
     copies = {number: [copy(path)] for number, path in enumerate([b"e", b"c", b"d", b"a", b"b"])}
     files = rank_files(found, {number: number for number in range(5)}, copies, total=1.0)
     assert [file.copy.path for file in files] == [b"a", b"b", b"c", b"d", b"e"]
-
-
-def test_further_chunks_are_damped() -> None:
-    found = features({1: row(8), 2: row(8), 3: row(5)})
-    files = rank_files(found, {1: 7, 2: 7, 3: 8}, {7: [copy(b"f")], 8: [copy(b"g")]}, total=1.0)
-    best, other = files[0].score, files[1].score
-    assert [(hit.chunk_id, hit.score) for hit in arrange(files, group_by_file=False, no_file_limit=False)] == [
-        (1, best), (3, other), (2, best * DAMPING)
-    ]  # fmt: skip
-    assert [hit.chunk_id for hit in arrange(files, group_by_file=True, no_file_limit=False)] == [1, 3]
-    assert [hit.chunk_id for hit in arrange(files, group_by_file=False, no_file_limit=True)] == [1, 2, 3]
-
-
-def test_what_is_left_out_of_the_first_ten_follows_them() -> None:
-    hits = [*repeat(placed(1, 9.0), 5), *(placed(number, 10.0 - number) for number in range(2, 12))]
-    order = list(diversify(hits))
-    assert [hit.content_id for hit in order] == [1, 1, 1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 9, 10, 11]
-    assert order[10].score == order[9].score, "scores never rise"
-    assert order[10].parts == pytest.approx((order[10].score,))
-
-
-def test_with_fewer_than_ten_others_no_place_stays_empty() -> None:
-    order = list(diversify([*repeat(placed(1, 9.0), 5), placed(2, 1.0)]))
-    assert [hit.content_id for hit in order] == [1, 1, 1, 2, 1, 1]
-    assert [hit.score for hit in order] == [9.0, 9.0, 9.0, 1.0, 1.0, 1.0]
-
-
-@given(st.lists(st.tuples(st.integers(1, 6), st.integers(0, 20)), max_size=60))
-def test_spreading_keeps_its_promises(pairs: list[tuple[int, int]]) -> None:
-    hits = sorted((placed(content, float(score)) for content, score in pairs), key=lambda hit: -hit.score)
-    order = list(diversify(iter(hits)))
-    contents = [hit.content_id for hit in order]
-    enough = sum(min(PER_FILE, contents.count(content)) for content in set(contents))
-    first = contents[: min(FIRST, enough)]
-    assert all(first.count(content) <= PER_FILE for content in set(contents))
-    scores = [hit.score for hit in order]
-    assert scores == sorted(scores, reverse=True)
-    assert sorted(contents) == sorted(content for content, _ in pairs)
-    assert list(diversify(chain(hits))) == order
