@@ -8,7 +8,8 @@ answer.
 import _signal  # type: ignore[import-not-found]  # it is loaded already; ``signal`` would load ``enum``
 import sys
 
-FAILED = 4  # not Python's own 1, which says that nothing was found
+# As ``LivedexError.exit_code``, whose module may be what is missing; not Python's own 1: nothing was found.
+FAILED = 4
 
 
 def main() -> int:

@@ -280,11 +280,16 @@ def connect(
     client = attempt(where)
     if client is not None:
         return client
-    if not spawn or os.environ.get("LIVEDEX_NO_SPAWN", "0") not in ("", "0"):
+    if not (spawn and may_spawn()):
         raise NoDaemon(f"no daemon answers on {where}: start one with `livedex up`", {"socket": where})
     from livedex_ipc.spawn import start
 
     return start(where, attempt, wait_s=wait_s, command=command)
+
+
+def may_spawn() -> bool:
+    """Return whether the environment lets a client start a daemon."""
+    return os.environ.get("LIVEDEX_NO_SPAWN", "0") in ("", "0")
 
 
 def connect_known(*, spawn: bool = True) -> Client:

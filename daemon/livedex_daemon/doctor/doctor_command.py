@@ -13,6 +13,7 @@ from livedex_daemon.doctor.check_result import Check, Report, failed
 from livedex_daemon.process import direct_command
 from livedex_ipc.cli.render.terminal_text import Style, visible
 from livedex_ipc.cli.streams import Streams
+from livedex_ipc.errors import LivedexError
 
 # In the order in which they are printed.
 CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
@@ -32,7 +33,6 @@ CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     file_checks.roots,
     file_checks.watches,
 )
-_FAILED = 4
 
 
 def run(argv: Sequence[str]) -> int:
@@ -61,7 +61,7 @@ def _print(streams: Streams) -> int:
         streams.write_json(report)
     else:
         streams.write("".join(_lines(report["checks"], Style(streams.out_colour))))
-    return 0 if report["ok"] else _FAILED
+    return 0 if report["ok"] else LivedexError.exit_code
 
 
 def _lines(found: list[Check], style: Style) -> Iterator[str]:

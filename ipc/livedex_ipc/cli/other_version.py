@@ -5,12 +5,10 @@ Invariant: a daemon that is needed by anyone goes on; the command works with it 
 
 from __future__ import annotations
 
-import os
-
 from livedex_ipc import __version__
 from livedex_ipc.cli.process_end import has_ended
 from livedex_ipc.cli.streams import Streams
-from livedex_ipc.client import Client, connect
+from livedex_ipc.client import Client, connect, may_spawn
 from livedex_ipc.errors import MethodNotFound
 
 TYPE_CHECKING = False  # typing's own would cost the import of typing
@@ -26,7 +24,7 @@ def replaced(client: Client, info: ServerInfo, streams: Streams, *, spawn: bool)
 
     ``spawn`` False, or ``LIVEDEX_NO_SPAWN``: only say it.
     """
-    if spawn and os.environ.get("LIVEDEX_NO_SPAWN", "0") in ("", "0") and _is_ending(client):
+    if spawn and may_spawn() and _is_ending(client):
         client.close()
         if has_ended(info["pid"], END_S):
             return connect()
