@@ -7,6 +7,9 @@ Invariant: pure. A relative path has no leading or trailing slash and ``b""`` is
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
+
+FEW: Final = 4  # so many folders are compared one by one: the name of one that is renamed, with a deep tree below it
 
 
 def join(folder: bytes, name: bytes) -> bytes:
@@ -51,7 +54,12 @@ def is_below(path: bytes, folder: bytes) -> bool:
 
 
 def is_at_or_below(path: bytes, folders: Collection[bytes]) -> bool:
-    """Whether a relative path is one of the folders or lies below one. Costs a look-up for each folder above it."""
+    """Whether a relative path is one of the folders or lies below one. Costs a look-up for each folder above it.
+
+    Each of these hashes a whole path: with a single folder, a rename of a tree of 3,000 levels took 48 s.
+    """
+    if len(folders) <= FEW:
+        return any(is_within(path, folder) for folder in folders)
     while path not in folders:
         if not path:
             return False

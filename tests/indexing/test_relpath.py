@@ -46,3 +46,28 @@ def test_the_range_below_a_folder_holds_what_lies_below_it() -> None:
     first, last = relpath.range_below(b"a")
     paths = [b"a", b"a!", b"a/", b"a/b", b"a/\xff", b"a0", b"aa"]
     assert [path for path in paths if first <= path < last] == [path for path in paths if path.startswith(b"a/")]
+
+
+@pytest.mark.parametrize("more", [0, relpath.FEW])
+def test_which_paths_lie_at_or_below_some_folders(more: int) -> None:
+    folders = frozenset([b"a/b", b"c", *(b"other%d" % number for number in range(more))])
+    for path, expected in {b"a/b": True, b"a/b/c": True, b"a/bc": False, b"a": False, b"": False, b"c/x": True}.items():
+        assert relpath.is_at_or_below(path, folders) is expected, path
+    assert relpath.is_at_or_below(b"x/y", folders | {b""})
+    assert not relpath.is_at_or_below(b"x/y", frozenset())
+
+
+class Counted(frozenset[bytes]):
+    """Counts the paths that are looked up: each is hashed as a whole."""
+
+    looked_up = 0
+
+    def __contains__(self, path: object) -> bool:
+        self.looked_up += 1
+        return super().__contains__(path)
+
+
+def test_a_path_of_thousands_of_folders_is_not_looked_up_folder_by_folder() -> None:
+    folders = Counted([b"b", b"a/a/b"])
+    assert not relpath.is_at_or_below(b"a/" * 3000 + b"a", folders)
+    assert folders.looked_up <= len(folders)

@@ -235,4 +235,11 @@ DEFECTS: tuple[Defect, ...] = (
         ((" and found.ino == ino and dev in (None, found.dev)\n", "\n"),),
         "tests/indexing/ignore/test_rule_inodes.py::test_an_ignore_file_is_known_by_its_inode_while_it_has_it",
     ),
+    Defect(
+        "climbs-deep-paths",
+        "to rename a tree of thousands of levels holds up all fresh searches for a minute",
+        "livedex_indexing/relpath.py",
+        (("    if len(folders) <= FEW:\n", "    if False:\n"),),
+        "tests/indexing/test_relpath.py::test_a_path_of_thousands_of_folders_is_not_looked_up_folder_by_folder",
+    ),
 )
