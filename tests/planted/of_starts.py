@@ -12,6 +12,13 @@ DISK = "tests/system/test_store_faults_disk.py"
 
 DEFECTS = (
     Defect(
+        "leftovers-not-uninstalled",
+        "`uninstall --all` leaves the text of a configuration whose edit was killed",
+        "livedex_ipc/cli/commands/uninstall_command.py",
+        (("    yield from _named(os.path.dirname(os.path.realpath(paths.config_path())), _EDIT)\n", ""),),
+        "tests/system/test_uninstall.py::test_what_can_be_made_again_goes_and_the_rest_is_kept",
+    ),
+    Defect(
         "one-fault-of-a-table",
         "of a list or a table of the configuration only the first fault is reported, and the next after it is mended",
         "livedex_daemon/config/setting_values.py",

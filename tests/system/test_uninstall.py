@@ -20,6 +20,7 @@ def test_what_can_be_made_again_goes_and_the_rest_is_kept(home: Home, tree: Tree
     (home.path / "data/vectors").mkdir()
     for derived in ("vectors/0a.vectors.db", "backend.mark", "index.db.damaged"):
         (home.path / "data" / derived).write_text("")
+    (home.path / ".config.toml.livedex-0a_1b2c3").write_text("of an edit that was killed")
     before = left(home)
     reported = home.run_json("uninstall", "--dry-run")
     assert (reported["dry_run"], left(home), is_alive(pid)) == (True, before, True)

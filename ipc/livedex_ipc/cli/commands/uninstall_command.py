@@ -25,6 +25,7 @@ _DERIVED = (
     rf"index\.db(\.aside|\.damaged)?{_OF_SQLITE}|in-hand|(starts|backend\.mark)(\.new)?|{re.escape(paths.LOCK_NAME)}"
 )
 _PRECIOUS = rf"(exchange|knowledge)\.db{_OF_SQLITE}|forgotten\.db(\.copy(\.new)?|(\.damaged)?{_OF_SQLITE})"
+_EDIT = r"\.config\.toml\.livedex-[a-z0-9_]{8}"  # of an edit that was killed
 _LOG = r"livedex\.log(\.\d+)?"
 _FOLDERS = r"cookies|vectors|document-[a-z0-9_]{8}"  # the last ones: of documents that were being converted
 
@@ -94,6 +95,7 @@ def _derived() -> Iterator[str]:
     yield from _named(paths.data_dir(), _DERIVED)
     yield from _own_folders(paths.data_dir())
     yield from _named(paths.log_dir(), _LOG)
+    yield from _named(os.path.dirname(os.path.realpath(paths.config_path())), _EDIT)
     socket = paths.socket_path()
     yield from (path for path in (socket, socket + ".lock") if os.path.lexists(path))
 
