@@ -6,8 +6,30 @@ from planted.defect import Defect
 
 FILES = "tests/indexing/lines/test_matching_files.py"
 LETTERS = "tests/indexing/text/test_letters.py"
+MEMBERS = "tests/indexing/search/test_members_by_name.py"
 
 DEFECTS = (
+    Defect(
+        "member-behind-its-uses",
+        "the bare name of a constant of an enumeration or of a field finds what uses it first",
+        "livedex_indexing/rank/line_places.py",
+        (("dict.fromkeys(member, 1.0)", "{}"),),
+        f"{MEMBERS}::test_its_line_comes_before_what_uses_it",
+    ),
+    Defect(
+        "constant-behind-a-function",
+        "a function with the words of a constant comes before it",
+        "livedex_indexing/rank/line_places.py",
+        (("(0.0 if word.owner else UNSURE)", "0.0"),),
+        f"{MEMBERS}::test_a_constant_comes_before_a_function_with_its_words",
+    ),
+    Defect(
+        "hit-at-the-comment",
+        "the hit of a definition points at the comment above it",
+        "livedex_indexing/query/typed_span.py",
+        (("if len(wording.parts) == 1 else None", "if False else None"),),
+        f"{MEMBERS}::test_a_hit_points_at_the_definition_and_not_at_its_comment",
+    ),
     Defect(
         "prefix-of-stems",
         "`renewa*` does not find `renewal`, whose stem is `renew`",

@@ -15,7 +15,7 @@ import msgspec
 from livedex_indexing.hits.answer_json import absolute, rfc3339
 from livedex_indexing.hits.hit import Explanation, Hit, Ranks, ScorePart
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, Part, file_copy
-from livedex_indexing.hits.snippet import cut, in_fullest_line, line_span
+from livedex_indexing.hits.snippet import Snippet, cut, in_fullest_line, line_span
 from livedex_indexing.hits.text_lines import CONTEXT_CHARS, BeyondPartError, Lines, byte_length
 from livedex_indexing.model import KINDS, Kind
 from livedex_indexing.path_text import display_path, path_b64
@@ -212,12 +212,12 @@ class HitMaker:
         """Return the fields of a hit that come from the file, and the byte to which its line and column point. Raises
         BeyondPartError if ``part`` is too small."""
         text = decode_slice(part.data, content.encoding, chunk.start_byte - part.start, chunk.end_byte - part.start)
-        snippet = cut(text, marks.spans(text), self._style.max_snippet_chars, marks.typed(text))
+        meant = marks.typed(text)
+        snippet = cut(text, marks.spans(text), self._style.max_snippet_chars, meant)
         at = chunk.start_byte + byte_length(text[: snippet.start], content.encoding)
         lines = Lines(part.data, content.encoding, part.start, part.size)
         shown = text[snippet.start : snippet.end]
-        typed = marks.typed(shown) if snippet.highlights else (0, 0)
-        place = in_fullest_line(shown, snippet.highlights) if typed is None else typed[0]
+        place = _place(shown, snippet, meant, marks)
         byte = at + lines.bytes_of(shown[:place])
         first = _first_line(lines, shown, place, byte, chunk.start_line + snippet.line)
         fields: _TextFields = {
@@ -292,6 +292,17 @@ def _first_line(lines: Lines, shown: str, first: int, byte: int, number: int) ->
     start = shown.rfind("\n", 0, first) + 1
     in_snippet = shown[start:].partition("\n")[0].removesuffix("\r")
     return first_line(number + shown.count("\n", 0, first), ahead, whole, in_snippet)
+
+
+def _place(shown: str, snippet: Snippet, meant: Span | None, marks: _Marks) -> int:
+    """Return the place to show first: of ``meant``, where the chunk has the query as it was typed; if the snippet lacks
+    it, where that has it, else its line with most of the matched words."""
+    if not snippet.highlights:
+        return 0
+    if meant is not None and snippet.start <= meant[0] and meant[1] <= snippet.end:
+        return meant[0] - snippet.start
+    typed = marks.typed(shown)
+    return in_fullest_line(shown, snippet.highlights) if typed is None else typed[0]
 
 
 def _best_first(copies: Sequence[FileCopy], file_id: int | None) -> list[FileCopy]:

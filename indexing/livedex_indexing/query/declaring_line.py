@@ -16,7 +16,7 @@ _SIGNS: Final = r"[.$@%#&\\]{0,2}"  # of a name: $width, .tabs, #main, @gap, \fo
 _ALONE: Final = re.compile(rf"[ \t]*(?:- )?{_SIGNS}{_QUOTE}\Z")
 _SET: Final = re.compile(rf"{_QUOTE}[ \t]*(?::(?![:=])|[:?+]?=(?!=)|\{{)")
 # const key =    static int key[] =    export key=
-_BEHIND_WORDS: Final = re.compile(r"[ \t]*(?!return\b)(?:[\w-]+(?:<[^<>]*>)?[ \t*&]+){1,5}[$\\]?\Z")
+_BEHIND_WORDS: Final = re.compile(r"[ \t]*(?!(?:case|return)\b)(?:[\w-]+(?:<[^<>]*>)?[ \t*&]+){1,5}[$\\]?\Z")
 _ASSIGNED: Final = re.compile(r"(?:\[[^\[\]]*\])*[ \t]*(?::[ \t]*[\w<>\[\], ]+)?=(?!=)")
 # .tabs,
 _SELECTOR: Final = re.compile(r"[ \t]*[.#]\Z")
@@ -61,7 +61,12 @@ _PROSE: Final = re.compile(r"[ \t]+[a-z]+[ \t]+[a-z]")
 
 def declares(text: str, name: str) -> bool:
     """Whether a line of the text declares the name, given in its case."""
-    return any(_is_declared(before, after, name) for _, before, after in lines_with(text, name))
+    return declared_at(text, name) is not None
+
+
+def declared_at(text: str, name: str) -> int | None:
+    """Return where a line of the text declares the name, given in its case; None where no line does."""
+    return next((at for at, before, after in lines_with(text, name) if _is_declared(before, after, name)), None)
 
 
 def labels(text: str, name: str) -> bool:

@@ -6,6 +6,7 @@ Invariant: pure; a line is judged by itself, in time linear in its length.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final
 
 from livedex_indexing.query.declaring_line import lines_with
@@ -28,12 +29,50 @@ _ASSIGNED: Final = re.compile(r"[ \t]*(?::[^=]*)?=(?!=)")
 _OF_GO: Final = re.compile(
     r"[ \t]+(?:map)?(?:\[[^\[\]]*\])*+\*?(?:\w+(?:\.\w+)?|func\(.*|struct \{|interface \{\}?)[ \t]*(?:`.*|//.*)?\Z"
 )
+# public enum Red {    typedef struct {    type Red struct {    pub union Red {    enum class Red(val code: Int) {
+_TYPE: Final = re.compile(
+    r"^[ \t]*(?:(?:@\w+(?:\([^()]*\))?|abstract|const|data|declare|default|export|extern|final|fileprivate|inner|"
+    r"internal|open|partial|private|protected|pub(?:\([^()]*\))?|public|readonly|sealed|static|strictfp|typedef|unsafe|value|"
+    rf"volatile|enum(?= class))[ \t]+)*(?P<kind>{_KINDS})\b(?![ \t]+\w+[ \t*]+\w+\()",  # enum red walk(
+    re.MULTILINE,
+)
+_WITH_ARGUMENTS: Final = ("class", "enum", "object", "record")  # … that may be behind the name of the type
+_EDGE: Final = re.compile(r"[;{}]")
+_COMMENT: Final = re.compile(r"[ \t]*(?:/?\*|//|#)")
+_STATEMENT: Final = re.compile(
+    r"\b(?:break|case|do|else|for|goto|if|return|switch|while)\b|[\w)\]][ \t]*[-+|&]?=(?!=).*;|\w\(.*\);"
+)
+_LINES: Final = 24  # with the name in one text that are looked at
 _LISTED: Final = re.compile(r"(?:[^{]*\{)?[ \t]*+(?:\w++[ \t]*(?:=[^,(){}]*)?,[ \t]*+)*+\Z")
 
 
 def has_member(text: str, name: str) -> bool:
     """Whether a line of the text, which is a part of a type, likely makes the name a member of that."""
     return any(_is_member(before, after, name) for _, before, after in lines_with(text, name))
+
+
+def member_at(text: str, name: str) -> int | None:
+    """Return where a line of the text, which is any part of a file, makes the name a member of a type in braces; None
+    where no line does."""
+    for at, before, after in islice(lines_with(text, name), _LINES):
+        if _is_member(before, after, name) and _is_in_type(text[:at]):
+            return at
+    return None
+
+
+def _is_in_type(ahead: str) -> bool:
+    """Whether what is next is in the braces of a type. Where they begin before the text ``ahead``, no line of that may
+    be a statement."""
+    depth = 0
+    for brace in reversed([*_EDGE.finditer(ahead)]):
+        depth += {"}": 1, "{": -1, ";": 0}[brace[0]]
+        if depth < 0:
+            edges = [edge.end() for edge in _EDGE.finditer(ahead, 0, brace.start())]
+            header = ahead[edges[-1] if edges else 0 : brace.start()].rstrip()
+            found = None if header.endswith("=") else _TYPE.search(header)  # an initialiser has a type, too
+            return found is not None and (not header.endswith(")") or found["kind"] in _WITH_ARGUMENTS)
+    lines = (line for line in ahead.split("\n") if not _COMMENT.match(line))
+    return bool(ahead.strip()) and not any(map(_STATEMENT.search, lines))
 
 
 def is_type(text: str, name: str) -> bool:

@@ -11,8 +11,9 @@ from typing import Final
 
 from livedex_indexing.model import Query
 from livedex_indexing.query.declaration import declarations
-from livedex_indexing.query.declaring_line import defined_at
+from livedex_indexing.query.declaring_line import declared_at, defined_at
 from livedex_indexing.query.inner_text import texts_inside
+from livedex_indexing.query.member_line import member_at
 from livedex_indexing.query.message_names import names_in_message
 from livedex_indexing.query.names_among_words import members_among, members_as_words, names_among
 from livedex_indexing.query.typed_name import continues_word, name_inside, plain_signs, typed_name
@@ -48,8 +49,8 @@ class TypedSpan:
         self._unfinished = query.unfinished
 
     def find(self, text: str) -> tuple[int, int] | None:
-        """Return the first place of a wording in its case, else in any case, as of a lower-case word; None if there is
-        none."""
+        """Return the place where the text defines the one word of a wording, else the first place of a wording in its
+        case, else in any case, as of a lower-case word; None if there is none."""
         for line in self._declaring:
             declared = line.search(text)
             if declared is not None:
@@ -67,6 +68,9 @@ class TypedSpan:
         lowered = wording.lowered
         if wording.longest not in low:
             return None
+        defined = defining_place(text, wording.parts[0]) if len(wording.parts) == 1 else None
+        if defined is not None:
+            return defined, defined + len(wording.parts[0])
         in_other_case: tuple[int, int] | None = None
         left = COMPARED
         at = low.find(lowered[0])
@@ -84,6 +88,16 @@ class TypedSpan:
         if continues_word(text[start]) and continues_word(text[start - 1 : start]):
             return True
         return not self._unfinished and continues_word(text[end - 1]) and continues_word(text[end : end + 1])
+
+
+def defining_place(text: str, name: str) -> int | None:
+    """Return where a line of the text defines the name, else declares it, else makes it a member of a type; None where
+    no line does."""
+    for place in (defined_at, declared_at, member_at):
+        at = place(text, name)
+        if at is not None:
+            return at
+    return None
 
 
 def _lower(text: str) -> str:

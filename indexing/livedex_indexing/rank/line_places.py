@@ -12,15 +12,17 @@ from typing import Final
 from livedex_indexing.model import KINDS
 from livedex_indexing.query.declaration import Declaration, declarations
 from livedex_indexing.query.declaring_line import declares, is_in_section, labels
+from livedex_indexing.query.member_line import member_at
 from livedex_indexing.query.typed_name import TypedName, word_place
 from livedex_indexing.query.typed_word import TypedWord, word_inside
-from livedex_indexing.rank.defined_names import DEFINED
+from livedex_indexing.rank.defined_names import DEFINED, UNSURE
 from livedex_indexing.rank.index_view import IndexView
 from livedex_indexing.rank.key_places import chunks_with_key
 from livedex_indexing.rank.postings import CONTENT_OF, phrase
 
 _ROWS: Final = 1_000  # chunks with the word that the index may propose
 _READ: Final = 48  # … that are read at most …
+_READ_OF_NAME: Final = 96  # … of a constant or another name with an underscore, which a member of a type may have …
 _AT_ONCE: Final = 24  # … so many at once, until one declares it
 _DECLARING: Final = 96  # … of those that may declare what a text refers to
 _COMMON: Final = 40_000  # rows of the rarest word of such a declaration; of more, FTS5 takes 3 ms and more
@@ -78,7 +80,8 @@ class LinePlaces:
         if keyed:
             self.meant = dict.fromkeys(keyed, MEANT)
             return {**self.meant}, []
-        declared, written = self._declaring(word, best, is_defined=bool(rated) and not word.is_reference)
+        is_defined = max(rated.values(), default=0.0) > (0.0 if word.owner else UNSURE)
+        declared, written = self._declaring(word, best, is_defined=is_defined and not word.is_reference)
         if word.is_reference:
             self.meant = dict.fromkeys(declared, MEANT)
         return declared, written
@@ -95,6 +98,7 @@ class LinePlaces:
         found = self._proposed(word.text, best)
         is_place = labels if word.is_reference else declares
         written: list[int] = []
+        member: list[int] = []
         for step in range(0, len(found), _AT_ONCE):
             read = self._texts(found[step : step + _AT_ONCE])
             having = [chunk_id for chunk_id in sorted(read) if is_place(read[chunk_id], word.text)]
@@ -103,7 +107,9 @@ class LinePlaces:
             if having:
                 return dict.fromkeys(of_owner or having, value), []
             written += [chunk_id for chunk_id in sorted(read) if word_place(read[chunk_id], word.text) >= 0]
-        return {}, written
+            if not word.owner and not word.is_reference:
+                member += [i for i in sorted(read) if member_at(read[i], word.text) is not None]
+        return dict.fromkeys(member, 1.0), [] if member else written
 
     def using(self, name: TypedName, defining: Collection[int], best: Sequence[int]) -> dict[int, float]:
         """Rate, up to 1, the chunks that have a name as typed, without those ``defining`` it: less in the same file."""
@@ -128,7 +134,8 @@ class LinePlaces:
         if not tokens:
             return []
         match = phrase(tokens)
-        if len(tokens) == 1 and self._view.rarest(tokens) > _READ:
-            return list(best[:_READ])
+        most = _READ_OF_NAME if "_" in word or word.isupper() else _READ
+        if len(tokens) == 1 and self._view.rarest(tokens) > most:
+            return list(best[:most])
         found = dict.fromkeys(self._view.proposed(f"body : {match}", _ROWS))
-        return [*dict.fromkeys((*(chunk_id for chunk_id in best if chunk_id in found), *found))][:_READ]
+        return [*dict.fromkeys((*(chunk_id for chunk_id in best if chunk_id in found), *found))][:most]

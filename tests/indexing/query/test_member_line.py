@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from livedex_indexing.query.member_line import has_member, is_type
+from livedex_indexing.query.member_line import has_member, is_type, member_at
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,53 @@ def test_a_type_has_a_keyword_in_front() -> None:
     assert not is_type("def hull(): struct hulls", "hull")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "public enum Hue implements Paint {\n    GREEN(2),\n    /** As {@code RED} is. */\n    RED(1, of(2)),\n",
+        "enum hue {\n\tGREEN = 2, /* RED; not {this} */\n\tRED,\n};\n",
+        "typedef enum\n{\n  RED\n} hue;\n",
+        "struct hue {\n\tunion {\n\t\tint blue;\n\t};\n\tu16 RED; /* { */\n};\n",
+        "type Hue struct {\n\tRED  map[string]bool\n}\n",
+        "pub(crate) enum Hue<T> where T: Copy {\n    Green { of: T },\n    RED(T),\n}\n",
+        "enum class Hue(val code: Int) {\n    GREEN(2),\n    RED(1);\n",
+        "export interface Hue {\n  readonly RED?: string;\n}\n",
+        "\tGREEN,\n\t/* if it is, return it */\n\tRED,\n\tBLUE,\n};\n",  # the type began in the chunk before
+        "\tGREEN = 3,\n\tRED,\n",
+        "int paint(void);\n\nenum { GREEN, RED };\n",
+    ],
+)
+def test_a_member_is_found_in_the_braces_of_its_type(text: str) -> None:
+    at = member_at(text, "RED")
+    assert at is not None
+    line = text[text.rfind("\n", 0, at) + 1 :].partition("\n")[0]
+    assert has_member(line, "RED")
+    assert not line.lstrip().startswith("/*")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "static const struct hue hues[] = {\n\tGREEN,\n\tRED,\n};\n",  # an initialiser
+        "void paint(struct hue *hue)\n{\n\tint RED;\n}\n",
+        "enum hue paint(void) {\n\treturn mix(GREEN,\n\t\tRED,\n\t\tBLUE);\n}\n",
+        "\tif (hue)\n\t\tmix(GREEN,\n\t\t    RED,\n",
+        "class Brush {\n  void paint() {\n    mix(\n      RED,\n      BLUE);\n  }\n}\n",
+        "switch (hue) {\ncase RED:\n\tbreak;\n}\n",
+        "\tmix(GREEN);\n\tpaint(BLUE,\n\t      RED,\n",
+        "\thue = GREEN;\n\tpaint(BLUE,\n\t      RED,\n",
+        "RED,\n",  # nothing is known of it
+        "const hues = {\n  RED: 1,\n};\n",
+    ],
+)
+def test_what_only_looks_like_a_member_is_none(text: str) -> None:
+    assert member_at(text, "RED") is None
+
+
 @pytest.mark.parametrize("unit", ["a ", "a,", "a=", "{", "a<", "*", "[", "[]", "a = b, ", "\t", "@", "a: "])
 def test_time_is_linear(unit: str) -> None:
     text = f"{unit * 10_000}RED\n{unit * 10_000} RED{unit * 10_000}\n"
     began = time.process_time()
     has_member(text, "RED")
+    member_at(text, "RED")
     assert time.process_time() - began < 0.5
