@@ -30,14 +30,14 @@ DEFECTS = (
         "snippet-without-the-name",
         "the snippet of a definition shows the lines with most other forms of its name",
         "livedex_indexing/hits/hit_builder.py",
-        ((", marks.typed(text))", ")"),),
+        (("max_snippet_chars, meant)", "max_snippet_chars)"),),
         f"{NAMES}::test_a_name_is_in_the_snippet",
     ),
     Defect(
         "line-of-another-word",
         "a hit points at the first line with a word of the query, not at the line that was typed",
         "livedex_indexing/hits/hit_builder.py",
-        (("marks.typed(shown) if snippet.highlights else (0, 0)", "None if snippet.highlights else (0, 0)"),),
+        (("_place(shown, snippet, meant, marks)", "_place(shown, snippet, None, _Marks(marks.spans))"),),
         "tests/indexing/search/test_line_of_a_hit.py::test_it_points_at_the_line_that_was_typed",
     ),
     Defect(
