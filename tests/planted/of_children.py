@@ -196,6 +196,20 @@ DEFECTS = (
         "tests/daemon/write/test_crashes.py::test_a_list_that_is_truncated_or_removed_under_it_ends_nothing",
     ),
     Defect(
+        "endless-list-of-starts",
+        "a link to /dev/zero in the place of the list of starts keeps the daemon from starting, and takes all memory",
+        "livedex_daemon/process/own_file.py",
+        (("        content = file.read(most + 1)\n", "        content = file.read()\n"),),
+        "tests/daemon/write/test_crashes.py::test_a_list_without_end_is_not_read",
+    ),
+    Defect(
+        "mark-of-a-backend-awaited",
+        "a FIFO in the place of the mark of a backend keeps it from being filled",
+        "livedex_daemon/process/own_file.py",
+        (("os.O_RDONLY | os.O_NONBLOCK | ", "os.O_RDONLY | "),),
+        "tests/daemon/backend/test_backend_switch.py::test_a_backend_is_filled_whatever_lies_in_the_place_of_its_mark",
+    ),
+    Defect(
         "upgrade-not-said",
         "a daemon of another version than its children blames the installation",
         "livedex_daemon/answer/status_checks.py",

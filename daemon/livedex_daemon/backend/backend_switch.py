@@ -15,13 +15,16 @@ from typing import Final, NamedTuple
 from livedex_daemon.backend.backend_calls import BackendLost
 from livedex_daemon.backend.mirror import Mirror, Origin, Stored
 from livedex_daemon.plugin_host.plugin_host import PluginHost
+from livedex_daemon.process.own_file import read_own_file
 from livedex_daemon.watch.backlog import Key
 from livedex_indexing.plugins import BACKEND, Hit, Query, VectorModel
 from livedex_indexing.search.foreign_ranking import Ranker, RankingFailed
+from livedex_indexing.store.set_aside import keep_folder
 
 BUILT_IN: Final = "sqlite"
 WAIT_SHARE: Final = 0.4  # of a search's time, for a backend that is a few files behind
 LONGEST_WAIT_S: Final = 5.0
+_MOST_MARK_BYTES: Final = 64 << 10
 FORM: Final = 2  # of the documents: increase it if a backend must get all of them again
 
 
@@ -173,13 +176,13 @@ class BackendSwitch:
 
     def _load(self, name: str) -> str | None:
         try:
-            with open(self._mark, encoding="utf-8") as file:
-                kept, _, plan = file.read().partition("\n")
-        except OSError:
+            kept, _, plan = read_own_file(self._mark, _MOST_MARK_BYTES).decode().partition("\n")
+        except (OSError, UnicodeDecodeError):
             return None
         return plan if kept == f"{name} {FORM}" else None
 
     def _save(self, name: str, plan: str | None) -> None:
+        keep_folder(self._mark, self._mark)
         if plan is None:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._mark)

@@ -20,12 +20,15 @@ import time
 import weakref
 from collections.abc import Iterator
 
+from livedex_daemon.process.own_file import read_own_file
+
 log = logging.getLogger(__name__)
 
 CRASHES = 3
 WITHIN_S = 60.0
 SLOTS = 16  # files being read at the same time
 SLOT_BYTES = 4096 + 2  # no path that can be opened is longer
+_MOST_STARTS_BYTES = 2 * (CRASHES + 1) * SLOTS * (SLOT_BYTES + 64)  # a byte of a path is two digits
 _LENGTH = struct.Struct("<H")
 _LOADING = b"loading "  # before the key of a plugin that is being loaded
 
@@ -105,8 +108,7 @@ class Crashes:
     def _read_starts(self) -> list[Start]:
         """Return each start since the last normal stop, with the files that were being read when that run ended."""
         try:
-            with open(self._starts_path, encoding="ascii", opener=_at_once) as file:
-                records = json.load(file)
+            records = json.loads(read_own_file(self._starts_path, _MOST_STARTS_BYTES))
             return [(float(at), frozenset(bytes.fromhex(path) for path in files)) for at, files in records]
         except (OSError, ValueError, TypeError):
             return []  # missing or unusable: without it, no file is skipped
@@ -118,11 +120,6 @@ class Crashes:
             with open(handle, "w", encoding="ascii") as file:
                 json.dump([(at, sorted(path.hex() for path in files)) for at, files in starts], file)
             os.replace(temporary, self._starts_path)
-
-
-def _at_once(path: str, flags: int) -> int:
-    """Open a file, or a FIFO in its place without waiting for someone who writes."""
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def _opened(path: str) -> tuple[int, bytes]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -65,4 +68,16 @@ def test_a_backend_that_is_given_up_as_it_takes_its_place_leaves_the_former_one(
     wait_until(lambda: switch.name == configured, what="the configured backend again")
     assert (switch.ranker(time.monotonic()) is None) == (configured == BUILT_IN)
     assert switch.filling is None
+    switch.stop()
+
+
+@pytest.mark.parametrize("put", [os.mkfifo, Path.mkdir, lambda mark: mark.write_bytes(b"\xff\n\xff")])
+def test_a_backend_is_filled_whatever_lies_in_the_place_of_its_mark(
+    world: World, put: Callable[[Path], object]
+) -> None:
+    mark = world.indexed.folder / "mark"
+    put(mark)
+    switch = BackendSwitch(world.host, world.origin, str(mark))
+    switch.use("first")
+    wait_until(lambda: switch.name == "first", what="the configured backend")
     switch.stop()

@@ -7,6 +7,7 @@ import json
 import os
 import stat
 import time
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -164,3 +165,20 @@ def test_what_it_keeps_is_private_and_nonsense_in_it_is_harmless(tmp_path: Path)
     (tmp_path / "starts").unlink()
     os.mkfifo(tmp_path / "starts")
     assert crash(tmp_path) == frozenset()
+
+
+def test_a_list_without_end_is_not_read(tmp_path: Path) -> None:
+    """It may be a link to /dev/zero: the daemon would not start, and take all memory."""
+    endless = tmp_path / "endless"
+    endless.touch()
+    os.truncate(endless, 64 << 20)
+    for put in (os.symlink, os.rename):
+        (tmp_path / "starts").unlink(missing_ok=True)
+        put(endless, tmp_path / "starts")
+        tracemalloc.start()
+        try:
+            assert crash(tmp_path) == frozenset()
+            assert tracemalloc.get_traced_memory()[1] < 16 << 20
+        finally:
+            tracemalloc.stop()
+        assert json.loads((tmp_path / "starts").read_text())[0][1] == [], "it is begun again"
