@@ -5,6 +5,7 @@ Invariant: it is made from the table and the types of the results, so it cannot 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from livedex_ipc.errors import (
@@ -52,8 +53,9 @@ _OF_ONE: dict[str, type[LivedexError]] = {  # besides what follows from its name
 }
 
 
+@cache
 def document(version: str) -> dict[str, Any]:
-    """Return the answer to ``rpc.discover``. ``version``: of livedex."""
+    """Return the answer to ``rpc.discover``, which nobody changes. ``version``: of livedex."""
     schemas = Schemas()
     methods = [_method(method, schemas) for method in METHODS.values()]
     schemas.describe(HitFields, HIT)

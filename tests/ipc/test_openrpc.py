@@ -140,3 +140,8 @@ def test_notifications_are_in_it() -> None:
     changed = document("1")["components"]["schemas"]["SearchChanged"]
     assert changed["properties"]["added"]["items"] == {"$ref": "#/components/schemas/Hit"}
     assert "$/progress" in reported
+
+
+def test_it_is_made_once() -> None:
+    """It takes tens of milliseconds, in which the daemon answers nobody else."""
+    assert document("1") is document("1")

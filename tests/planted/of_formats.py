@@ -8,6 +8,13 @@ SETTINGS = "tests/indexing/search/test_settings.py"
 
 DEFECTS = (
     Defect(
+        "document-made-for-each",
+        "who asks for the OpenRPC document again and again slows all other clients down",
+        "livedex_ipc/openrpc.py",
+        (("@cache\n", ""),),
+        "tests/ipc/test_openrpc.py::test_it_is_made_once",
+    ),
+    Defect(
         "path-of-keys-as-text",
         "`spec.template` finds texts with both words, not the key in a file where it is nested",
         "livedex_indexing/rank/line_places.py",
