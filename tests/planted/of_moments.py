@@ -13,6 +13,18 @@ RESTARTED = "tests/daemon/backend/test_restarted_backend.py"
 
 DEFECTS = (
     Defect(
+        "no-cookie-no-answer",
+        "while a file is in the place of the cookies' folder, every other search is not fresh, and status is green",
+        "livedex_daemon/answer/freshness.py",
+        (
+            (
+                "            if not watcher.alive():\n                raise TimeoutError\n",
+                "            raise TimeoutError\n",
+            ),
+        ),
+        "tests/system/test_limits.py::test_searches_are_fresh_without_a_folder_for_cookies",
+    ),
+    Defect(
         "status-of-two-moments",
         "the status calls a change done whose commit is not in its counts",
         "livedex_daemon/answer/status_report.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from helpers.fault_injection import limit, needs_namespaces, with_code, with_inotify_limit
-from helpers.support import Daemon, Tree, add_root, found, wait_until
+from helpers.support import Daemon, Home, Tree, add_root, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -193,3 +194,16 @@ def test_a_reader_that_died_is_replaced(tree: Tree, tmp_path: Path, start_daemon
         wait_until(lambda: is_told() and answers[-1]["fresh"], what="another reader")
         assert found(client, "firstword") == ["a.txt"]
         assert client.call("status")["state"] == "ready"
+
+
+def test_searches_are_fresh_without_a_folder_for_cookies(
+    tree: Tree, home: Home, start_daemon: Callable[..., Daemon]
+) -> None:
+    """No barrier can be set up then: a search waits until all events so far are reported."""
+    with start_daemon().client() as client:
+        add_root(client, tree)
+        shutil.rmtree(home.data / "cookies")
+        (home.data / "cookies").write_text("another program's")
+        for number in range(100):
+            tree.write("a.txt", f"turn{number}x")
+            assert found(client, f"turn{number}x") == ["a.txt"]

@@ -26,6 +26,7 @@ from livedex_ipc.wire_results import FreshFields, Reason
 
 UNSETTLED_WAIT_S = 0.05  # for files that change faster than they can be read
 UNSETTLED_CHECKS = 20  # three tries take 50 ms; on a busy machine the tries for a file that was just saved come late
+LOOK_AGAIN_S = 0.005  # for events that are still to be reported, where no barrier can be set up
 START_S = 10.0  # a request that needs the roots or plugins waits so long for a daemon that starts
 FEW = 64  # entries before a waiter: if there are more, they are not all files that keep changing
 
@@ -158,11 +159,14 @@ class Freshness:
         watcher = self._watching.watcher
         if watcher is None:
             raise TimeoutError
-        if not watcher.caught_up():
+        while not watcher.caught_up():
             passed = asyncio.get_running_loop().create_future()
-            if not watcher.barrier(_resolver(passed)):
+            if watcher.barrier(_resolver(passed)):
+                await passed
+                return
+            if not watcher.alive():
                 raise TimeoutError
-            await passed
+            await asyncio.sleep(LOOK_AGAIN_S)  # something is in the place of the cookies
 
     async def _mark_twins(self, scope: Sequence[Key], twins: Twins) -> list[Key]:
         """Mark the files in the scope that may have been written by a name outside it.
