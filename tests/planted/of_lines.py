@@ -31,6 +31,27 @@ DEFECTS = (
         f"{MEMBERS}::test_a_hit_points_at_the_definition_and_not_at_its_comment",
     ),
     Defect(
+        "definition-of-another-owner",
+        "the hit of a method points at the first definition of that name in the chunk, of another type",
+        "livedex_indexing/query/declaring_line.py",
+        (("(in_front or behind or [found[0][0]])[0]", "found[0][0]"),),
+        f"{MEMBERS}::test_of_two_definitions_in_a_chunk_it_points_at_that_of_the_owner",
+    ),
+    Defect(
+        "command-excludes",
+        "`find . -name x` excludes the files with the word `name`",
+        "livedex_indexing/query/query_parser.py",
+        (("if has_option(items.words, items.excluded):", "if False:"),),
+        f"{MEMBERS}::test_a_command_with_long_options_excludes_nothing",
+    ),
+    Defect(
+        "command-of-a-test",
+        "`pytest -k test_name` finds what has the words of the command",
+        "livedex_indexing/query/printed_name.py",
+        (("(?:pytest|py\\.test)", "(?:nopytest)"),),
+        f"{MEMBERS}::test_the_command_that_runs_a_test_leads_to_it",
+    ),
+    Defect(
         "prefix-of-stems",
         "`renewa*` does not find `renewal`, whose stem is `renew`",
         "livedex_indexing/query/begun_terms.py",

@@ -43,6 +43,9 @@ _TABLE: Final = re.compile(
 _ATTRIBUTE: Final = re.compile(
     r"(?P<of>class(?:Name)?|id)=\{?(?P<quote>[\"'])(?P<name>[A-Za-z][\w-]*)(?:\s[^\"'<>{}]*)?(?P=quote)\}?"
 )
+# var(--gap, 1px)    @include tabs(2px);
+_VARIABLE: Final = re.compile(r"var\(\s*--(?P<name>[\w-]+)\s*(?:,[^()]*)?\)")
+_MIXIN: Final = re.compile(r"@include\s+(?:\w+\.)?(?P<name>[\w-]+)(?:\(.*\))?;?")
 # {% url 'walk:edit' walk.id %}    reverse("walk:edit", args=[1])    redirect('walk-list')
 _NAMED_ROUTE: Final = re.compile(
     r"(?:\{%\s*url\s+|(?:reverse(?:_lazy)?|redirect)\()[\"'](?:[\w.-]+:)*(?P<name>[\w.-]+)[\"'][^%\n]*(?:%\}|\))?"
@@ -113,6 +116,15 @@ def _of_attribute(found: re.Match[str]) -> Iterator[Declaration]:
     yield Declaration(((found["name"],),), (_line(rule),), is_text=True)
 
 
+def _of_variable(found: re.Match[str]) -> Iterator[Declaration]:
+    yield Declaration(((found["name"],),), (_line(rf"(?:.*[{{;])?[ \t]*--{re.escape(found['name'])}[ \t]*:"),))
+
+
+def _of_mixin(found: re.Match[str]) -> Iterator[Declaration]:
+    line = _line(rf"[ \t]*@mixin[ \t]+{re.escape(found['name'])}(?![\w-])")
+    yield Declaration(((f"mixin {found['name']}",),), (line,))
+
+
 def _of_named_route(found: re.Match[str]) -> Iterator[Declaration]:
     line = _line(rf"[^\n]*\bname\s*=\s*[\"']{re.escape(found['name'])}[\"']")
     yield Declaration(((f"name {found['name']}",),), (line,))
@@ -150,6 +162,8 @@ _FORMS: Final = (
     (_OBJECT, _of_object),
     (_TABLE, _of_table),
     (_ATTRIBUTE, _of_attribute),
+    (_VARIABLE, _of_variable),
+    (_MIXIN, _of_mixin),
     (_NAMED_ROUTE, _of_named_route),
     (_ROUTE, _of_route),
 )

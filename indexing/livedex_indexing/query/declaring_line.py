@@ -56,6 +56,7 @@ _RETURNED: Final = re.compile(r"(?![ \t]*(?:else|new|return|throw|yield)\b)[\w \
 _HEADER: Final = re.compile(r"[ \t]*\((?!.*;[ \t]*\Z)")
 _FIELD: Final = re.compile(r"(?:[ \t]*\[[^\[\]]*\])*[ \t]*(?::[ \t]*\d+)?;")  # u32 walk[4];
 _BODY: Final = re.compile(r"[ \t]*\([^()]*\)[^;]*\{[ \t]*\Z")
+_WORD: Final = re.compile(r"\w+")
 _PROSE: Final = re.compile(r"[ \t]+[a-z]+[ \t]+[a-z]")
 
 
@@ -80,11 +81,19 @@ def defines(text: str, name: str, *, is_member: bool) -> bool:
     return any(_is_defined(before, after, is_member=is_member) for _, before, after in lines_with(text, name))
 
 
-def defined_at(text: str, name: str) -> int | None:
+def defined_at(text: str, name: str, owner: str = "") -> int | None:
     """Return where a line of the text likely defines the name, given in its case, as a type or a function; None where
-    no line does."""
-    found = (at for at, before, after in lines_with(text, name) if _is_defined(before, after, is_member=False))
-    return next(found, None)
+    no line does. Of several lines, that with the ``owner`` in front of the name counts, else the first one behind the
+    definition of that, else the first one."""
+    found = [
+        (at, before) for at, before, after in lines_with(text, name) if _is_defined(before, after, is_member=False)
+    ]
+    if owner and len(found) > 1:
+        of_owner = defined_at(text, owner)
+        behind = [at for at, _ in found if of_owner is not None and at > of_owner]
+        in_front = [at for at, before in found if owner in _WORD.findall(before)]
+        return (in_front or behind or [found[0][0]])[0]
+    return found[0][0] if found else None
 
 
 def _is_defined(before: str, after: str, *, is_member: bool) -> bool:

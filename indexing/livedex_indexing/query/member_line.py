@@ -55,14 +55,14 @@ def member_at(text: str, name: str) -> int | None:
     """Return where a line of the text, which is any part of a file, makes the name a member of a type in braces; None
     where no line does."""
     for at, before, after in islice(lines_with(text, name), _LINES):
-        if _is_member(before, after, name) and _is_in_type(text[:at]):
+        if _is_member(before, after, name) and _is_in_type(text[:at], after):
             return at
     return None
 
 
-def _is_in_type(ahead: str) -> bool:
+def _is_in_type(ahead: str, after: str) -> bool:
     """Whether what is next is in the braces of a type. Where they begin before the text ``ahead``, no line of that may
-    be a statement."""
+    be a statement, and something must be ``after`` the name."""
     depth = 0
     for brace in reversed([*_EDGE.finditer(ahead)]):
         depth += {"}": 1, "{": -1, ";": 0}[brace[0]]
@@ -72,7 +72,7 @@ def _is_in_type(ahead: str) -> bool:
             found = None if header.endswith("=") else _TYPE.search(header)  # an initialiser has a type, too
             return found is not None and (not header.endswith(")") or found["kind"] in _WITH_ARGUMENTS)
     lines = (line for line in ahead.split("\n") if not _COMMENT.match(line))
-    return bool(ahead.strip()) and not any(map(_STATEMENT.search, lines))
+    return bool(ahead.strip() and after.strip()) and not any(map(_STATEMENT.search, lines))
 
 
 def is_type(text: str, name: str) -> bool:

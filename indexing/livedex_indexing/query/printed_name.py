@@ -1,4 +1,5 @@
-"""Recognises the name in what a program printed about it, or in markup that refers to it, and writes it as people do.
+"""Recognises the name in what a program printed about it, in the command that runs the test of that name, or in markup
+that refers to it, and writes it as people do.
 
 Invariant: pure; whether the name is defined is for the index to say. What has a file and a line is a place instead.
 """
@@ -14,6 +15,7 @@ _DOTTED: Final = rf"{_NAME}(?:\.{_NAME})*"
 _COLONS: Final = rf"{_NAME}(?:::{_NAME})+"
 _ABOVE: Final = r"(?:[\w.~-]+/)*"
 _GO: Final = rf"{_NAME}\.(?:\(\*?{_NAME}\)\.|{_NAME}\.)?{_NAME}"  # without the folders of the package
+_COMMAND: Final = r"(?:[$#>] )?(?:[A-Z_]\w*=\S+ )*(?:(?:sudo|time|poetry run|uv run) )?"  # what may be in front of one
 _ROLE: Final = r"(?!:(?:std:)?(?:doc|envvar|numref|option|ref|term):):(?:\w+:)?\w+:"  # others refer to labels
 _PRINTED: Final = tuple(
     re.compile(pattern)
@@ -52,6 +54,15 @@ _PRINTED: Final = tuple(
         # test a::b::name ... FAILED    FAIL: test_name (a.b.Case)    FAIL: test_name (a.b.Case.test_name)
         rf"test ({_COLONS}) \.\.\. \w+",
         rf"(?:ERROR|FAIL): ({_NAME}) \({_DOTTED}\)",
+        # go test -run '^TestName$' ./a    cargo test a::name -- --nocapture    pytest -k name    ctest -R Name
+        rf"{_COMMAND}go test (?:.* )?-(?:run|bench)[ =][\"'^(]*({_NAME})[\"'$)/](?:\S*)?(?: .*)?",
+        rf"{_COMMAND}go test (?:.* )?-(?:run|bench)[ =]({_NAME})(?: .*)?",
+        rf"{_COMMAND}cargo (?:test|nextest run) (?:.* )?({_NAME}(?:::{_NAME})*)(?: -- .*)?",
+        rf"{_COMMAND}(?:python3? -m )?(?:pytest|py\.test) (?:.* )?-k[ =][\"']?({_NAME})[\"']?(?: .*)?",
+        rf"{_COMMAND}python3? -m unittest (?:.* )?({_DOTTED})",
+        rf"{_COMMAND}(?:mvn|\./mvnw) (?:.* )?-Dtest=({_NAME}(?:#{_NAME})?)(?: .*)?",
+        rf"{_COMMAND}(?:gradle|\./gradlew) (?:.* )?--tests[ =][\"']?({_DOTTED})[\"']?(?: .*)?",
+        rf"{_COMMAND}ctest (?:.* )?-R[ =]?[\"'^]*({_NAME})[\"'$]*(?: .*)?",
         # foo.c:(.text+0x1a): undefined reference to `name'
         rf".*\(\.text[\w.]*\+0x[0-9a-f]+\): undefined reference to [`'\"‘]({_NAME}(?:::{_NAME})*)\b.*",
     )

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple, TypeVar, cast, get_args
 
 from livedex_indexing.model import Term, TermName
+from livedex_indexing.query.command_options import has_option
 from livedex_indexing.text.terms import parts_of
 
 QUERY_BYTES: Final = 4096  # the rest of a longer query is ignored
@@ -51,7 +52,8 @@ class PlainReading(NamedTuple):
     """A query whose quotes and dashes are punctuation: its words, those in quotes and the excluded ones too; and the
     query that means this, with the terms. ``least``: so many words may be a text where the query finds nothing.
     ``is_piece``: it was copied from somewhere: it has several lines, such as a diff, or would exclude a letter, as a
-    command with an option does (``tar -x``), or nothing but numbers of errors (``reading it failed with -22``)."""
+    command with an option does (``tar -x``), another option of a command (``go test -run``), or nothing but numbers of
+    errors (``reading it failed with -22``)."""
 
     words: str
     query: str
@@ -162,6 +164,8 @@ def _is_piece(items: _Items) -> bool:
         return True
     if not items.text.lstrip().startswith("-") and any(map(_OPTION.fullmatch, items.excluded)):
         return bool(items.words)
+    if has_option(items.words, items.excluded):
+        return True
     if items.phrases and len(items.words) >= _SHORT_TEXT and _VALUE.search(items.text):
         return True
     is_error = bool(items.excluded) and all(map(_ERROR.fullmatch, items.excluded))

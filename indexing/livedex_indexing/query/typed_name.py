@@ -44,6 +44,8 @@ _PAIR: Final = re.compile(r"[\w.-]+:\s+\S+|\d[\d.,]*\s+[A-Za-z]+")  # a key and 
 _PLAIN_SIGNS: Final = str.maketrans("‘’‚“”„‐‑‒–—−\u00a0", "'''\"\"\"------ ")
 _QUOTED: Final = re.compile(r"\".+\"")
 _ABSOLUTE: Final = ("/", "~/")  # as paths begin, and no name with its owner
+_SLICE: Final = re.compile(r"\A(?:\[\d*\])+\*?(?=[^\W\d])")  # []Name, []*Name: of Go
+_RECEIVER: Final = re.compile(r"\A\(\*?(\w+)\)(?=\.)")  # (*Owner).Name, of Go
 _LABEL: Final = re.compile(r"[^\W\d]\w+:")
 _PREFIX: Final = re.compile(r"CONFIG_(?=\w)")  # by which the sources of Linux know their options
 _OF_KIND: Final = re.compile(rf"\b(?:the|this|that) (?:{'|'.join(sorted(KINDS))}) ([a-z]+)\b", re.IGNORECASE)
@@ -111,7 +113,7 @@ def typed_name(text: str) -> TypedName | None:
     if len(words) != 1 or words[0].startswith(_ABSOLUTE):
         return None
     entry = _ENTRY_POINT.fullmatch(words[0])
-    word = words[0] if entry is None else f"{entry[1]}.{entry[2]}"
+    word = _RECEIVER.sub(r"\1", _SLICE.sub("", words[0])) if entry is None else f"{entry[1]}.{entry[2]}"
     parts = [part for part in _JOINTS.split(_CALL.sub("", word.rstrip(_BACK)).lstrip(_FRONT)) if part]
     if not parts or len(parts[-1]) < _LEAST or not _IDENTIFIER.fullmatch(parts[-1]):
         return None
@@ -166,7 +168,9 @@ def plain_name_inside(text: str) -> TypedName | None:
 
 
 def without_prefix(word: str) -> str:
-    """Return an option of Linux as it is declared (``NET`` for ``CONFIG_NET=y``), any other word as it is."""
+    """Return an option of Linux as it is declared (``NET`` for ``CONFIG_NET=y``), the type of which Go has a slice
+    (``Name`` for ``[]*Name``), any other word as it is."""
+    word = _SLICE.sub("", word)
     return _PREFIX.sub("", word).partition("=")[0] if _PREFIX.match(word) else word
 
 

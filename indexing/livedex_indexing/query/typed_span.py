@@ -41,6 +41,7 @@ class TypedSpan:
         named = [name for name in names if name is not None and not name.is_words][:1]
         named = named or [*members_among(text), *names_among(text)]
         typed = (text, *query.phrases, query.text, *texts_inside(text), *(name.name for name in named))
+        self._owners = {name.name: name.owner for name in named}
         wordings = [wording.split() for wording in dict.fromkeys(typed)]
         self._wordings = [_Wording(parts) for parts in wordings if parts]  # lowered once, not for each hit
         members = [name.name.lower().split() for name in members_as_words(text)]
@@ -68,9 +69,10 @@ class TypedSpan:
         lowered = wording.lowered
         if wording.longest not in low:
             return None
-        defined = defining_place(text, wording.parts[0]) if len(wording.parts) == 1 else None
+        name = wording.parts[0]
+        defined = defining_place(text, name, self._owners.get(name, "")) if len(wording.parts) == 1 else None
         if defined is not None:
-            return defined, defined + len(wording.parts[0])
+            return defined, defined + len(name)
         in_other_case: tuple[int, int] | None = None
         left = COMPARED
         at = low.find(lowered[0])
@@ -90,11 +92,10 @@ class TypedSpan:
         return not self._unfinished and continues_word(text[end - 1]) and continues_word(text[end : end + 1])
 
 
-def defining_place(text: str, name: str) -> int | None:
-    """Return where a line of the text defines the name, else declares it, else makes it a member of a type; None where
-    no line does."""
-    for place in (defined_at, declared_at, member_at):
-        at = place(text, name)
+def defining_place(text: str, name: str, owner: str) -> int | None:
+    """Return where a line of the text defines the name of the ``owner``, else declares it, else makes it a member of a
+    type; None where no line does."""
+    for at in (defined_at(text, name, owner), declared_at(text, name), member_at(text, name)):
         if at is not None:
             return at
     return None

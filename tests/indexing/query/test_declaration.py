@@ -33,6 +33,9 @@ from livedex_indexing.query.declaration import declarations
         ('class="lamp red"', "a > b .lamp:hover {"),
         ("className={'lamp'}", ".lamp,\n.oil {"),
         ('id="lamp"', "#lamp {"),
+        ("var(--lamp-oil)", "  --lamp-oil: 1px;"),
+        ("var(--lamp-oil, 2px)", ":root { --red: 1; --lamp-oil : 1px }"),
+        ("@include lamp-oil($red);", "@mixin lamp-oil($a) {"),
         ("{% url 'sea:lamp-edit' lamp.id %}", 'path("lamps", edit, name="lamp-edit")'),
         ('reverse("lamp", args=[1])', "re_path(r'^lamps$', lamps, name='lamp'),"),
     ],
@@ -46,6 +49,10 @@ def test_the_line_that_declares_it_is_known(text: str, declared: str) -> None:
     [
         ("var.lamp", 'variable "lamps" {'),
         ("svc/lamp", "kind: Service\nmetadata:\n  name: lamp-2\n"),
+        ("var(--lamp)", "  --lamp-oil: 1px;"),
+        ("var(--lamp)", "  width: var(--lamp);"),
+        ("width: var(--lamp)", "  --lamp: 1px;"),  # a line that was pasted
+        ("@include lamp", "@mixin lamp-oil {"),
         ("svc/lamp", "kind: Service\nspec:\n  name: lamp\n"),
         ("table lamps", "CREATE TABLE lamps_old ("),
         ("/lamps/42", "get '/lamps/:id/edit'"),

@@ -91,3 +91,45 @@ def test_a_hit_points_at_the_definition_and_not_at_its_comment(index: Indexed) -
         hit = index.search(query)[0]
         assert hit["text"] == "func (c *Crane) Hoist(load int) error {", query
         assert hit["line"] == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("func (x *Hull) End() int { return 1 }\nfunc (x *Mast) End() int { return 2 }\n", "func (x *Mast)"),
+        ("class Hull:\n    def End(self): ...\n\nclass Mast:\n    def End(self): ...\n", "    def End"),
+    ],
+)
+def test_of_two_definitions_in_a_chunk_it_points_at_that_of_the_owner(index: Indexed, text: str, line: str) -> None:
+    index.write("root/ship.go" if "func" in text else "root/ship.py", text)
+    for query in ("Mast.End", "(*Mast).End"):
+        hit = index.search(query)[0]
+        assert hit["text"].startswith(line), query
+        assert hit["line"] == len(text.splitlines())
+
+
+@pytest.mark.parametrize("query", ["[]*Mast", "[]Mast", "[4]Mast"])
+def test_a_type_in_a_slice_of_go_is_found(index: Indexed, query: str) -> None:
+    index.write("root/a_crew.go", "package ship\n\nfunc haul(mast Mast, other Mast) Mast {\n\treturn mast\n}\n")
+    index.write("root/hull.go", "package ship\n\n// A Mast is high.\ntype Mast struct {\n\tHeight int\n}\n")
+    hit = index.search(query)[0]
+    assert (hit["relative_path"], hit["text"]) == ("hull.go", "type Mast struct {")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["pytest tests -k test_hoist", "$ go test -v -run=test_hoist .", "go test -race ./... -run '^test_hoist$'"],
+)
+def test_the_command_that_runs_a_test_leads_to_it(index: Indexed, command: str) -> None:
+    index.write("root/test_crane.py", "import crane\n\ndef test_hoist():\n    assert crane.hoist()\n")
+    for number in range(4):
+        line = f"{number} go test run, race, v; pytest tests k: test_hoist, test_hoist\n"
+        index.write(f"root/runs{number}.txt", line * 4)
+    hit = index.search(command)[0]
+    assert (hit["relative_path"], hit["line"]) == ("test_crane.py", 3)
+
+
+def test_a_command_with_long_options_excludes_nothing(index: Indexed) -> None:
+    index.write("root/notes.md", "Delete what Python made: `find . -name __pycache__ -exec rm {} +`\n")
+    index.write("root/other.md", "To find out about Python, rm this.\n")
+    assert index.found("find src -name lamp")[0] == "notes.md"
