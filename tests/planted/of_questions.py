@@ -347,7 +347,7 @@ DEFECTS = (
         "written-nowhere",
         "a name that no line declares is found where its words are, not where it is written",
         "livedex_indexing/rank/line_places.py",
-        (("[] if member else written", "[]"),),
+        (("return {}, written", "return {}, []"),),
         f"{WRITTEN}::test_it_is_found_where_it_is_written",
     ),
     Defect(

@@ -89,16 +89,15 @@ class LinePlaces:
     def _declaring(
         self, word: TypedWord, best: Sequence[int], *, is_defined: bool
     ) -> tuple[dict[int, float], list[int]]:
-        """Rate, up to 1, the chunks with a line that declares a word, among those with it and the ``best``; if there
-        are none, return those that have it as typed. ``is_defined``: its name is defined somewhere, so that only a key
-        below the very section that was typed counts."""
+        """Rate, up to 1, the chunks with a line that declares a word or makes it a member of a type, among those with
+        it and the ``best``; if there are none, return those that have it as typed. ``is_defined``: its name is defined
+        somewhere, so that only a key below the very section that was typed counts."""
         below = self._in_section(word)
         if below or is_defined:
             return below, []
         found = self._proposed(word.text, best)
         is_place = labels if word.is_reference else declares
         written: list[int] = []
-        member: list[int] = []
         for step in range(0, len(found), _AT_ONCE):
             read = self._texts(found[step : step + _AT_ONCE])
             having = [chunk_id for chunk_id in sorted(read) if is_place(read[chunk_id], word.text)]
@@ -107,9 +106,11 @@ class LinePlaces:
             if having:
                 return dict.fromkeys(of_owner or having, value), []
             written += [chunk_id for chunk_id in sorted(read) if word_place(read[chunk_id], word.text) >= 0]
-            if not word.owner and not word.is_reference:
-                member += [i for i in sorted(read) if member_at(read[i], word.text) is not None]
-        return dict.fromkeys(member, 1.0), [] if member else written
+            is_bare = not word.owner and not word.is_reference
+            of_type = [i for i in sorted(read) if member_at(read[i], word.text) is not None] if is_bare else []
+            if of_type:
+                return dict.fromkeys(of_type, 1.0), []
+        return {}, written
 
     def using(self, name: TypedName, defining: Collection[int], best: Sequence[int]) -> dict[int, float]:
         """Rate, up to 1, the chunks that have a name as typed, without those ``defining`` it: less in the same file."""
