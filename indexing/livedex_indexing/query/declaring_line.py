@@ -34,6 +34,9 @@ _DECLARED: Final = re.compile(
     rf"[ \t]*(?:@\w+\{{[ \t]*|\[\[|\[#|:CUSTOM_ID:[ \t]+|#\+name:[ \t]*)|.*(?:\{{#|\bid=)){_SIGNS}{_QUOTE}\Z",
     re.IGNORECASE,
 )
+# attr_reader :tree, :walk    exports.walk =    Tree.prototype.walk =
+_OF_RUBY: Final = re.compile(r"[ \t]*(?:private[ \t]+)?(?:[a-z]+_)*[a-z]*attr(?:_[a-z]+)?[ \t(]+(?::\w+,[ \t]*)*:\Z")
+_EXPORTED: Final = re.compile(r"[ \t]*(?:(?:module\.)?exports|\w+\.prototype)\.\Z")
 # os.environ["WALK"]    getenv("WALK")    process.env.WALK    ENV["WALK"]: nothing else declares a variable that is read
 _READ: Final = re.compile(
     r"(?:environ(?:\.get|\.setdefault)?|[gG]etenv|LookupEnv|ENV(?:\.fetch)?|process\.env|env::var(?:_os)?)"
@@ -42,8 +45,8 @@ _READ: Final = re.compile(
 # class Walk    def walk    func (t *Tree) walk    const walk    typedef struct walk
 _KEYWORD: Final = re.compile(
     r"\b(?:class|config|const|def|define|enum|fn|func|function|interface|let|macro(?:_rules!)?|module|namespace|object|proc|"
-    r"record|struct|sub|trait|type|typedef|union|val|var)(?:\s*\([^()]*\))?[ \t*&]+\Z"
-)
+    r"record|struct|sub|trait|type|typedef|union|val|var)(?:\s*\([^()]*\))?[ \t*&]+(?:\w+[.:])*\Z"
+)  # also def self.walk    function M.walk
 # message Walk    data Walk    function(walk    (defun walk    (define (walk
 _AT_START: Final = re.compile(
     r"[ \t]*(?:(?:data|message|newtype|rpc|service)[ \t]+|(?i:function|macro)[ \t]*\([ \t]*|"
@@ -135,8 +138,10 @@ def _is_declared(before: str, after: str, name: str) -> bool:
         if _SET.match(after):
             return True
         return (name[0] in ".#" or _SELECTOR.match(before) is not None) and _LISTED.match(after) is not None
-    if (_BEHIND_WORDS.match(before) and _ASSIGNED.match(after)) or _READ.search(before):
+    if (_BEHIND_WORDS.match(before) and _ASSIGNED.match(after)) or _READ.search(before) or _OF_RUBY.match(before):
         return True
+    if _EXPORTED.match(before) and _ASSIGNED.match(after):
+        return not after.lstrip("= \t").startswith(name)  # else it is declared elsewhere
     return _is_labelled(before, after)
 
 

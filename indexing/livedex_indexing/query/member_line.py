@@ -60,6 +60,12 @@ def member_at(text: str, name: str) -> int | None:
     return None
 
 
+def first_set_at(text: str, name: str) -> int | None:
+    """Return where the text first sets the name as a member of what a method is called for; None where it does not."""
+    lines = lines_with(text, name)
+    return next((at for at, before, after in lines if _OF_SELF.match(before) and _ASSIGNED.match(after)), None)
+
+
 def _is_in_type(ahead: str, after: str) -> bool:
     """Whether what is next is in the braces of a type. Where they begin before the text ``ahead``, no line of that may
     be a statement, and something must be ``after`` the name."""

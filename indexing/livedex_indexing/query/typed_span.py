@@ -13,7 +13,7 @@ from livedex_indexing.model import Query
 from livedex_indexing.query.declaration import declarations
 from livedex_indexing.query.declaring_line import declared_at, defined_at
 from livedex_indexing.query.inner_text import texts_inside
-from livedex_indexing.query.member_line import member_at
+from livedex_indexing.query.member_line import first_set_at, member_at
 from livedex_indexing.query.message_names import names_in_message
 from livedex_indexing.query.names_among_words import members_among, members_as_words, names_among
 from livedex_indexing.query.typed_name import continues_word, name_inside, plain_signs, typed_name
@@ -94,11 +94,9 @@ class TypedSpan:
 
 def defining_place(text: str, name: str, owner: str) -> int | None:
     """Return where a line of the text defines the name of the ``owner``, else declares it, else makes it a member of a
-    type; None where no line does."""
-    for at in (defined_at(text, name, owner), declared_at(text, name), member_at(text, name)):
-        if at is not None:
-            return at
-    return None
+    type or sets it as one; None where no line does."""
+    found = (defined_at(text, name, owner), declared_at(text, name), member_at(text, name), first_set_at(text, name))
+    return next((at for at in found if at is not None), None)
 
 
 def _lower(text: str) -> str:

@@ -33,6 +33,10 @@ from livedex_indexing.query.declaring_line import declares, defines, is_in_secti
         ("walk", "## Walking {#walk}"),
         ("walk", '<h2 class="a" id="walk">'),
         ("walk", "  :CUSTOM_ID: walk"),
+        ("walk", "  attr_reader :tree, :walk"),
+        ("walk", "mattr_accessor :walk, default: 1"),
+        ("walk", "module.exports.walk = (tree) => {"),
+        ("walk", "Tree.prototype.walk = function () {"),
     ],
 )
 def test_a_line_declares_a_name(name: str, line: str) -> None:
@@ -52,6 +56,9 @@ def test_a_line_declares_a_name(name: str, line: str) -> None:
         ("LIMIT", "return LIMIT = 3"),
         ("NET_SCHED", "config NET_SCHED is needed for this"),
         ("walk", "walk(tree)"),
+        ("LIMIT", "  case LIMIT: int x = 1;"),
+        ("walk", "exports.walk = walk;"),
+        ("walk", "delegate :walk, to: :tree"),
     ],
 )
 def test_a_line_only_uses_a_name(name: str, line: str) -> None:
@@ -87,6 +94,9 @@ def test_a_key_is_below_the_heading_of_its_section(section: str, key: str, is_th
     [
         ("macro_rules! walk {", True),
         ("class walk:", True),
+        ("  def self.walk(tree)", True),
+        ("function M.walk(tree)", True),
+        ("func Tree.walk(n: Int) {", True),
         ("    def walk(tree):", True),
         ("func (t *Tree) walk(n int) {", True),
         ("static int *walk(struct tree *t)", True),
