@@ -13,7 +13,7 @@ DEFECTS = (
         "member-behind-its-uses",
         "the bare name of a constant of an enumeration or of a field finds what uses it first",
         "livedex_indexing/rank/line_places.py",
-        (("if of_type:", "if False:"),),
+        (("if of_type:  # what", "if False:  # what"), ("if of_type:\n", "if False:\n")),
         f"{MEMBERS}::test_its_line_comes_before_what_uses_it",
     ),
     Defect(
@@ -29,6 +29,13 @@ DEFECTS = (
         "livedex_indexing/query/typed_span.py",
         (("if len(wording.parts) == 1 else None", "if False else None"),),
         f"{MEMBERS}::test_a_hit_points_at_the_definition_and_not_at_its_comment",
+    ),
+    Defect(
+        "member-behind-what-sets-it",
+        "what sets a member of a type comes before the type",
+        "livedex_indexing/rank/line_places.py",
+        (("dict.fromkeys(having, _SET_ONLY)", "dict.fromkeys(having, 1.0)"),),
+        f"{MEMBERS}::test_its_type_comes_before_what_sets_it",
     ),
     Defect(
         "definition-of-another-owner",

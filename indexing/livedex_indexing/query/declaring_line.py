@@ -60,6 +60,9 @@ _HEADER: Final = re.compile(r"[ \t]*\((?!.*;[ \t]*\Z)")
 _FIELD: Final = re.compile(r"(?:[ \t]*\[[^\[\]]*\])*[ \t]*(?::[ \t]*\d+)?;")  # u32 walk[4];
 _BODY: Final = re.compile(r"[ \t]*\([^()]*\)[^;]*\{[ \t]*\Z")
 _WORD: Final = re.compile(r"\w+")
+_PLACES: Final = 400  # of a name that are looked at in one text
+_NEAR: Final = 400  # characters of a line before the name, and behind it
+_CUT: Final = "\0"
 _PROSE: Final = re.compile(r"[ \t]+[a-z]+[ \t]+[a-z]")
 
 
@@ -111,14 +114,19 @@ def _is_defined(before: str, after: str, *, is_member: bool) -> bool:
 
 
 def lines_with(text: str, name: str) -> Iterator[tuple[int, str, str]]:
-    """Yield where a text has a name, not as a part of a longer one, and what is before and behind it in its line."""
-    at = text.find(name)
-    while at >= 0:
+    """Yield where a text has a name, not as a part of a longer one, and what is before and behind it in its line: of
+    the first places, and in a long line what is near, with a sign for the rest that no line begins or ends with."""
+    left, at = _PLACES, text.find(name)
+    while at >= 0 and left > 0:
+        left -= 1
         end = at + len(name)
         is_label = text.endswith(".. _", 0, at)  # of reStructuredText
         if not ((not is_label and _continues(text[at - 1 : at], name[0])) or _continues(text[end : end + 1], name[-1])):
-            line_end = text.find("\n", end)
-            yield at, text[text.rfind("\n", 0, at) + 1 : at], text[end : None if line_end < 0 else line_end]
+            near, far = max(0, at - _NEAR), end + _NEAR
+            before, after = text[near:at].rpartition("\n"), text[end:far].partition("\n")
+            is_whole = before[1] or not near
+            is_ended = after[1] or far >= len(text)
+            yield at, before[2] if is_whole else _CUT + before[2], after[0] if is_ended else after[0] + _CUT
         at = text.find(name, end)
 
 

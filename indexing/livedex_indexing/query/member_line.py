@@ -51,11 +51,11 @@ def has_member(text: str, name: str) -> bool:
     return any(_is_member(before, after, name) for _, before, after in lines_with(text, name))
 
 
-def member_at(text: str, name: str) -> int | None:
+def member_at(text: str, name: str, *, surely: bool = False) -> int | None:
     """Return where a line of the text, which is any part of a file, makes the name a member of a type in braces; None
-    where no line does."""
+    where no line does. ``surely``: the braces begin in the text."""
     for at, before, after in islice(lines_with(text, name), _LINES):
-        if _is_member(before, after, name) and _is_in_type(text[:at], after):
+        if _is_member(before, after, name) and _is_in_type(text[:at], after, surely=surely):
             return at
     return None
 
@@ -66,9 +66,9 @@ def first_set_at(text: str, name: str) -> int | None:
     return next((at for at, before, after in lines if _OF_SELF.match(before) and _ASSIGNED.match(after)), None)
 
 
-def _is_in_type(ahead: str, after: str) -> bool:
+def _is_in_type(ahead: str, after: str, *, surely: bool) -> bool:
     """Whether what is next is in the braces of a type. Where they begin before the text ``ahead``, no line of that may
-    be a statement, and something must be ``after`` the name."""
+    be a statement, and something must be ``after`` the name; ``surely``: they must not."""
     depth = 0
     for brace in reversed([*_EDGE.finditer(ahead)]):
         depth += {"}": 1, "{": -1, ";": 0}[brace[0]]
@@ -78,7 +78,7 @@ def _is_in_type(ahead: str, after: str) -> bool:
             found = None if header.endswith("=") else _TYPE.search(header)  # an initialiser has a type, too
             return found is not None and (not header.endswith(")") or found["kind"] in _WITH_ARGUMENTS)
     lines = (line for line in ahead.split("\n") if not _COMMENT.match(line))
-    return bool(ahead.strip() and after.strip()) and not any(map(_STATEMENT.search, lines))
+    return not surely and bool(ahead.strip() and after.strip()) and not any(map(_STATEMENT.search, lines))
 
 
 def is_type(text: str, name: str) -> bool:

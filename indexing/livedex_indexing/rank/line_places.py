@@ -29,6 +29,7 @@ _COMMON: Final = 40_000  # rows of the rarest word of such a declaration; of mor
 _IN_OWN_FILE: Final = 0.3  # share of a use in the file that defines the name
 _OF_OWNER: Final = 0.65  # share of the declaration of a key with its section: less than for the text as typed
 MEANT: Final = 1.4  # … of a key with the very path, and of what a reference names: as for a whole line
+_SET_ONLY: Final = 0.9  # … of a line that sets a name which is a member of a type elsewhere
 _WITHOUT_OWNER: Final = 0.4  # … and without it
 _ELSEWHERE: Final = 2.0  # … for a declaration in another form, which may have no word of the query
 _QUOTING: Final = f"""SELECT id FROM chunks WHERE id IN (SELECT value FROM json_each(?))
@@ -103,13 +104,16 @@ class LinePlaces:
             having = [chunk_id for chunk_id in sorted(read) if is_place(read[chunk_id], word.text)]
             of_owner = [chunk_id for chunk_id in having if word.owner and word_place(read[chunk_id], word.owner) >= 0]
             value = _OF_OWNER if of_owner else _WITHOUT_OWNER if word.owner else 1.0
+            is_bare = not word.owner and not word.is_reference
+            of_type = [i for i in sorted(read) if is_bare and member_at(read[i], word.text, surely=True) is not None]
+            if of_type:  # what sets it there, too, may only be given to the type: `.gain = 3`, `gain: 3`
+                return {**dict.fromkeys(having, _SET_ONLY), **dict.fromkeys(of_type, 1.0)}, []
             if having:
                 return dict.fromkeys(of_owner or having, value), []
-            written += [chunk_id for chunk_id in sorted(read) if word_place(read[chunk_id], word.text) >= 0]
-            is_bare = not word.owner and not word.is_reference
-            of_type = [i for i in sorted(read) if member_at(read[i], word.text) is not None] if is_bare else []
+            of_type = [i for i in sorted(read) if is_bare and member_at(read[i], word.text) is not None]
             if of_type:
                 return dict.fromkeys(of_type, 1.0), []
+            written += [chunk_id for chunk_id in sorted(read) if word_place(read[chunk_id], word.text) >= 0]
         return {}, written
 
     def using(self, name: TypedName, defining: Collection[int], best: Sequence[int]) -> dict[int, float]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from livedex_indexing.query.declaring_line import declares, defines, is_in_section, labels
+from livedex_indexing.query.declaring_line import declared_at, declares, defined_at, defines, is_in_section, labels
+from livedex_indexing.query.member_line import member_at
 
 
 @pytest.mark.parametrize(
@@ -136,3 +139,19 @@ def test_a_member_may_be_a_field() -> None:
 def test_a_key_is_no_label() -> None:
     assert labels("walk::\n.. _walk:\n", "walk")
     assert not labels("walk: 3\nwalk = 3\n", "walk")
+
+
+@pytest.mark.parametrize("unit", ["walk ", "walk, ", "walk* ", "class walk. ", "a=", "&", "*", "(", "walk.", " "])
+def test_a_long_line_takes_no_longer_than_a_short_one(unit: str) -> None:
+    text = f"{unit * 20_000}walk{unit * 20_000}"
+    began = time.process_time()
+    for place in (defined_at, declared_at, member_at):
+        place(text, "walk")
+    assert time.process_time() - began < 0.5
+
+
+def test_a_part_of_a_long_line_is_not_taken_for_a_line() -> None:
+    assert defined_at(f"{'x; ' * 999}function walk(tree) {{ {'x; ' * 999}", "walk") is not None
+    assert declared_at(f"x({' ' * 999}walk = 3", "walk") is None
+    assert declared_at(f"x\n{' ' * 99}walk = 3", "walk") is not None
+    assert defined_at(f"walk(tree) {{{' ' * 999}}}", "walk") is None

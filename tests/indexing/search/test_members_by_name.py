@@ -133,3 +133,18 @@ def test_a_command_with_long_options_excludes_nothing(index: Indexed) -> None:
     index.write("root/notes.md", "Delete what Python made: `find . -name __pycache__ -exec rm {} +`\n")
     index.write("root/other.md", "To find out about Python, rm this.\n")
     assert index.found("find src -name lamp")[0] == "notes.md"
+
+
+@pytest.mark.parametrize(
+    ("name", "declaring", "setting"),
+    [
+        ("lampGain", "export interface Lamp {\n  lampGain?: number;\n}\n", "use({\n  lampGain: 3,\n});\n"),
+        ("lamp_gain", "struct lamp {\n\tu16 lamp_gain;\n};\n", "struct lamp red = {\n\t.lamp_gain = 3,\n};\n"),
+    ],
+)
+def test_its_type_comes_before_what_sets_it(index: Indexed, name: str, declaring: str, setting: str) -> None:
+    for number in range(3):
+        index.write(f"root/a{number}.txt", f"{number}\n{setting}")
+    index.write("root/lamp.txt", f"// Lamps\n{declaring}")
+    hit = index.search(name)[0]
+    assert (hit["relative_path"], name in hit["text"]) == ("lamp.txt", True)
