@@ -144,7 +144,7 @@ def test_a_command_with_long_options_excludes_nothing(index: Indexed) -> None:
 )
 def test_its_type_comes_before_what_sets_it(index: Indexed, name: str, declaring: str, setting: str) -> None:
     for number in range(3):
-        index.write(f"root/a{number}.txt", f"{number}\n{setting}")
+        index.write(f"root/a{number}.txt", f"{setting * 3}{number}\n")
     index.write("root/lamp.txt", f"// Lamps\n{declaring}")
     hit = index.search(name)[0]
     assert (hit["relative_path"], name in hit["text"]) == ("lamp.txt", True)
