@@ -13,7 +13,7 @@ DEFECTS = (
         "member-behind-its-uses",
         "the bare name of a constant of an enumeration or of a field finds what uses it first",
         "livedex_indexing/rank/line_places.py",
-        (("if of_type:  # what", "if False:  # what"), ("if of_type:\n", "if False:\n")),
+        (("if of_type:  # what", "if False:  # what"), ("if likely:", "if False:")),
         f"{MEMBERS}::test_its_line_comes_before_what_uses_it",
     ),
     Defect(
@@ -41,7 +41,7 @@ DEFECTS = (
         "definition-of-another-owner",
         "the hit of a method points at the first definition of that name in the chunk, of another type",
         "livedex_indexing/query/declaring_line.py",
-        (("(in_front or behind or [found[0][0]])[0]", "found[0][0]"),),
+        (("(in_front or behind or [first[0]])[0]", "first[0]"),),
         f"{MEMBERS}::test_of_two_definitions_in_a_chunk_it_points_at_that_of_the_owner",
     ),
     Defect(

@@ -91,15 +91,16 @@ def defined_at(text: str, name: str, owner: str = "") -> int | None:
     """Return where a line of the text likely defines the name, given in its case, as a type or a function; None where
     no line does. Of several lines, that with the ``owner`` in front of the name counts, else the first one behind the
     definition of that, else the first one."""
-    found = [
-        (at, before) for at, before, after in lines_with(text, name) if _is_defined(before, after, is_member=False)
-    ]
-    if owner and len(found) > 1:
-        of_owner = defined_at(text, owner)
-        behind = [at for at, _ in found if of_owner is not None and at > of_owner]
-        in_front = [at for at, before in found if owner in _WORD.findall(before)]
-        return (in_front or behind or [found[0][0]])[0]
-    return found[0][0] if found else None
+    lines = lines_with(text, name)
+    defining = ((at, before) for at, before, after in lines if _is_defined(before, after, is_member=False))
+    first = next(defining, None)
+    if first is None or not owner:
+        return None if first is None else first[0]
+    found = [first, *defining]
+    of_owner = defined_at(text, owner) if len(found) > 1 else None
+    in_front = [at for at, before in found if owner in _WORD.findall(before)]
+    behind = [at for at, _ in found if of_owner is not None and at > of_owner]
+    return (in_front or behind or [first[0]])[0]
 
 
 def _is_defined(before: str, after: str, *, is_member: bool) -> bool:

@@ -69,12 +69,12 @@ def first_set_at(text: str, name: str) -> int | None:
 def _is_in_type(ahead: str, after: str, *, surely: bool) -> bool:
     """Whether what is next is in the braces of a type. Where they begin before the text ``ahead``, no line of that may
     be a statement, and something must be ``after`` the name; ``surely``: they must not."""
-    depth = 0
-    for brace in reversed([*_EDGE.finditer(ahead)]):
+    depth, edges = 0, [*_EDGE.finditer(ahead)]
+    while edges:
+        brace = edges.pop()
         depth += {"}": 1, "{": -1, ";": 0}[brace[0]]
         if depth < 0:
-            edges = [edge.end() for edge in _EDGE.finditer(ahead, 0, brace.start())]
-            header = ahead[edges[-1] if edges else 0 : brace.start()].rstrip()
+            header = ahead[edges[-1].end() if edges else 0 : brace.start()].rstrip()
             found = None if header.endswith("=") else _TYPE.search(header)  # an initialiser has a type, too
             return found is not None and (not header.endswith(")") or found["kind"] in _WITH_ARGUMENTS)
     lines = (line for line in ahead.split("\n") if not _COMMENT.match(line))

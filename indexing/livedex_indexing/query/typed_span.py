@@ -7,6 +7,7 @@ depend on how often a text repeats what was typed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from livedex_indexing.model import Query
@@ -95,8 +96,11 @@ class TypedSpan:
 def defining_place(text: str, name: str, owner: str) -> int | None:
     """Return where a line of the text defines the name of the ``owner``, else declares it, else makes it a member of a
     type or sets it as one; None where no line does."""
-    found = (defined_at(text, name, owner), declared_at(text, name), member_at(text, name), first_set_at(text, name))
-    return next((at for at in found if at is not None), None)
+    for place in (partial(defined_at, owner=owner), declared_at, member_at, first_set_at):
+        at = place(text, name)
+        if at is not None:
+            return at
+    return None
 
 
 def _lower(text: str) -> str:

@@ -98,22 +98,22 @@ class LinePlaces:
             return below, []
         found = self._proposed(word.text, best)
         is_place = labels if word.is_reference else declares
+        is_bare = not word.owner and not word.is_reference
         written: list[int] = []
         for step in range(0, len(found), _AT_ONCE):
-            read = self._texts(found[step : step + _AT_ONCE])
-            having = [chunk_id for chunk_id in sorted(read) if is_place(read[chunk_id], word.text)]
-            of_owner = [chunk_id for chunk_id in having if word.owner and word_place(read[chunk_id], word.owner) >= 0]
-            value = _OF_OWNER if of_owner else _WITHOUT_OWNER if word.owner else 1.0
-            is_bare = not word.owner and not word.is_reference
-            of_type = [i for i in sorted(read) if is_bare and member_at(read[i], word.text, surely=True) is not None]
+            read = sorted(self._texts(found[step : step + _AT_ONCE]).items())
+            having = [chunk_id for chunk_id, text in read if is_place(text, word.text)]
+            of_type = [i for i, text in read if is_bare and member_at(text, word.text, surely=True) is not None]
             if of_type:  # what sets it there, too, may only be given to the type: `.gain = 3`, `gain: 3`
                 return {**dict.fromkeys(having, _SET_ONLY), **dict.fromkeys(of_type, 1.0)}, []
             if having:
+                of_owner = [i for i, text in read if i in having and word.owner and word_place(text, word.owner) >= 0]
+                value = _OF_OWNER if of_owner else _WITHOUT_OWNER if word.owner else 1.0
                 return dict.fromkeys(of_owner or having, value), []
-            of_type = [i for i in sorted(read) if is_bare and member_at(read[i], word.text) is not None]
-            if of_type:
-                return dict.fromkeys(of_type, 1.0), []
-            written += [chunk_id for chunk_id in sorted(read) if word_place(read[chunk_id], word.text) >= 0]
+            likely = [i for i, text in read if is_bare and member_at(text, word.text) is not None]
+            if likely:
+                return dict.fromkeys(likely, 1.0), []
+            written += [chunk_id for chunk_id, text in read if word_place(text, word.text) >= 0]
         return {}, written
 
     def using(self, name: TypedName, defining: Collection[int], best: Sequence[int]) -> dict[int, float]:
