@@ -1,4 +1,4 @@
-"""The README's examples are commands that exist, and the links of all documents have a target."""
+"""The README's examples are commands that exist, and all documents have links with a target and lines that show."""
 
 from __future__ import annotations
 
@@ -50,6 +50,16 @@ def test_no_line_is_too_long() -> None:
         if path.name != "planted-defects.md"
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if len(line) > LONGEST_LINE
+    }
+    assert not found
+
+
+def test_no_line_of_prose_is_a_comment() -> None:
+    """The site leaves out a line that begins with `%`: a code span must not be broken in front of one."""
+    found = {
+        f"{path.relative_to(CHECKOUT)}: {line}"
+        for path in DOCUMENTS
+        for line in re.findall(r"^ *%.*", re.sub(r"^ *```.*?^ *```$", "", path.read_text(), flags=re.M | re.S), re.M)
     }
     assert not found
 
