@@ -89,8 +89,8 @@ def _run() -> int:
     from livedex_daemon.process.restart import OwnCode
 
     code = OwnCode()  # before the rest of it is loaded
-    from livedex_daemon.index_file.opener import HomeLock
     from livedex_daemon.process import fork_guard, locations, memory
+    from livedex_daemon.process.home_lock import HomeLock
     from livedex_indexing.child import core_dumps
 
     memory.limit_arenas()
@@ -99,16 +99,14 @@ def _run() -> int:
     sys.setswitchinterval(SWITCH_S)
     places = locations.locate()
     places.prepare()
-    lock = HomeLock(places.lock_path)
-    fork_guard.release_in_copies(lock.descriptor, places.socket_path)
+    lock = HomeLock(places.lock_path, places.cookie_dir)
+    fork_guard.release_in_copies(lock.release, places.socket_path)
     from livedex_daemon import app
 
     config = app.load_config(places)
     app.set_up_logs(places, config)
     # Not asyncio.run: at its end it joins the threads of the default executor.
-    exit_code = asyncio.Runner().run(app.run(places, config, code))
-    del lock
-    return exit_code
+    return asyncio.Runner().run(app.run(places, config, code, lock))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from livedex_daemon.answer.audit import Audits
@@ -55,6 +55,7 @@ from livedex_daemon.index_file.salvage import Salvage
 from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process import descriptors, logs, memory
 from livedex_daemon.process.event_loop import on_loop
+from livedex_daemon.process.home_lock import HomeLock
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.process.restart import EXIT_CODE, OwnCode, Restart
 from livedex_daemon.process.socket_guard import SocketGuard
@@ -101,9 +102,9 @@ LANES = 2  # documents converted at once: one that hangs leaves the other to its
 NOTIFIER_S, WORKER_S, POOL_S = 0.3, 1.0, 0.3  # for their threads; what hangs is left behind
 
 
-async def run(locations: Locations, config: Config, code: OwnCode) -> int:
+async def run(locations: Locations, config: Config, code: OwnCode, lock: HomeLock) -> int:
     """Run one daemon with a checked configuration, on the main thread; return the exit code when it has stopped."""
-    app = App(locations, config, code)
+    app = App(locations, config, code, lock)
     await app.run()
     return app.exit_code
 
@@ -111,9 +112,9 @@ async def run(locations: Locations, config: Config, code: OwnCode) -> int:
 class App:
     """One daemon. Create it on its event loop."""
 
-    def __init__(self, locations: Locations, config: Config, code: OwnCode) -> None:
+    def __init__(self, locations: Locations, config: Config, code: OwnCode, lock: HomeLock) -> None:
         # What the parts share
-        self._locations, self._config = locations, CurrentConfig(config)
+        self._locations, self._config, self._lock = locations, CurrentConfig(config), lock
         self._edited, self._stopping, wake = asyncio.Event(), asyncio.Event(), threading.Event()
         self._forgotten, self._crashes = ForgottenFiles(locations.forgotten_db), Crashes(locations.data_dir)
         roots, store_health, latency = Roots(), StoreHealth(), CommitLatency()
@@ -129,7 +130,7 @@ class App:
         self._notifier = ChangeNotifier(readers, roots, store_health, backlog, self._could_not_read)
         store, rebuilds = self._opened_store(config)
         self._index = index = IndexFile(store, readers, Salvage(roots, self._forgotten), store_health)
-        rebuilder = Rebuilder(index, backlog, self._all_changed, under_way=rebuilds)
+        rebuilder = Rebuilder(index, backlog, self._all_changed, lock.renew, under_way=rebuilds)
         # Writing
         conversions = Conversions()
         presence = Presence(store, store_health, backlog, watching)
@@ -241,7 +242,8 @@ class App:
 
     def _supervised_tasks(self) -> list[SupervisedTask]:
         reports = self._reports
-        runs = {
+        runs: dict[str, Callable[[], Awaitable[None]]] = {
+            "home_lock": partial(self._lock.keep, self._ending.begin),
             "socket": self._watch_socket,
             "watchdog": reports.feed_watchdog,
             "restart": self._restart.run,

@@ -200,9 +200,33 @@ DEFECTS = (
     Defect(
         "two-daemons",
         "a second daemon starts on the same home",
-        "livedex_daemon/index_file/opener.py",
-        (("            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)", "            pass"),),
+        "livedex_daemon/process/home_lock.py",
+        (
+            ("            self._lock_folder()\n            self._lock_file()", "            self._lock_file()"),
+            ('"Not a regular file")\n            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)', '"")'),
+        ),
         "tests/system/test_two_daemons.py::test_of_many_that_start_at_once_one_stays",
+    ),
+    Defect(
+        "second-daemon-after-the-lock-file",
+        "a second daemon starts on the same home once the file of the lock and the socket are removed",
+        "livedex_daemon/process/home_lock.py",
+        (("            self._lock_folder()\n            self._lock_file()", "            self._lock_file()"),),
+        "tests/system/test_two_daemons.py::test_no_second_one_starts_though_lock_and_socket_are_removed",
+    ),
+    Defect(
+        "index-of-another-daemon-put-aside",
+        "a daemon whose folder was removed puts aside the index that another one began in a new folder",
+        "livedex_daemon/index_file/rebuild.py",
+        (("            self._claim_home()\n", ""),),
+        "tests/daemon/index_file/test_rebuild.py::test_the_index_of_another_daemon_stays",
+    ),
+    Defect(
+        "both-daemons-stay",
+        "of two daemons, the one whose folder was removed goes on without it",
+        "livedex_daemon/app.py",
+        (('            "home_lock": partial(self._lock.keep, self._ending.begin),\n', ""),),
+        "tests/system/test_two_daemons.py::test_one_of_two_gives_way_if_their_folder_was_removed",
     ),
     Defect(
         "newer-index-kept-for-ever",

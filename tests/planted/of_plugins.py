@@ -98,7 +98,7 @@ DEFECTS: tuple[Defect, ...] = (
         "copy-keeps-the-home",
         "a process that a plugin forked keeps the home locked and its socket open after the daemon's end",
         "livedex_daemon/__main__.py",
-        (("    fork_guard.release_in_copies(lock.descriptor, places.socket_path)\n", ""),),
+        (("    fork_guard.release_in_copies(lock.release, places.socket_path)\n", ""),),
         f"{BROKEN}::test_a_copy_that_a_plugin_made_has_nothing_of_the_daemon",
     ),
     Defect(

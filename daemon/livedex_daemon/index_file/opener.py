@@ -9,8 +9,6 @@ kept.
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import logging
 import os
 import stat
@@ -19,8 +17,6 @@ import time
 from livedex_indexing.store.database import IndexDamaged, IndexForeign, IndexNewer, IndexUnwritable, is_foreign
 from livedex_indexing.store.index_store import KEEP_S, OnChange, Store, ignore_change
 from livedex_indexing.store.set_aside import keep_folder, keep_foreign
-from livedex_ipc.errors import Unavailable
-from livedex_ipc.paths import remedy_for
 
 log = logging.getLogger(__name__)
 
@@ -88,47 +84,3 @@ def _newer(path: str) -> str:
 
 def _damaged(path: str) -> str:
     return f"{path}.damaged"
-
-
-class HomeLock:
-    """A lock for the life of the daemon: only one daemon runs for a home."""
-
-    def __init__(self, path: str) -> None:
-        """Take the lock. Raise Unavailable with the pid of the daemon that has it, or if there can be no lock."""
-        try:
-            self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        except OSError as error:
-            raise _no_lock(path, error) from error
-        try:
-            if not stat.S_ISREG(os.fstat(self.descriptor).st_mode):
-                raise OSError(errno.ENXIO, "Not a regular file")
-            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            refused = self._locked() if isinstance(error, BlockingIOError) else _no_lock(path, error)
-            os.close(self.descriptor)
-            raise refused from error
-        with contextlib.suppress(OSError):  # on a full disk the pid is not known; the lock holds
-            os.ftruncate(self.descriptor, 0)
-            os.pwrite(self.descriptor, b"%d\n" % os.getpid(), 0)
-
-    def _locked(self) -> Unavailable:
-        pid = self._read_pid()
-        return Unavailable(
-            f"a livedex daemon runs for this home already, as process {pid}; `livedex down` stops it",
-            {"pid": int(pid) if pid.isdigit() else None},
-        )
-
-    def _read_pid(self) -> str:
-        # The other daemon writes its pid right after it takes the lock.
-        for _ in range(50):
-            text = os.pread(self.descriptor, 32, 0).decode("ascii", "replace").strip()
-            if text:
-                return text
-            time.sleep(0.01)
-        return "unknown"
-
-
-def _no_lock(path: str, error: OSError) -> Unavailable:
-    displaced = error.errno in (errno.EISDIR, errno.ELOOP, errno.ENXIO)
-    usual = "move it away" if displaced else "make its folder writable, or set LIVEDEX_HOME to another one"
-    return Unavailable(f"{path} cannot be locked: {error.strerror}; {remedy_for(error, usual)}", {"path": path})

@@ -41,14 +41,26 @@ class Rebuilder:
     A root may also go while it is rebuilt, and be the last that was missing: ask ``finish_if_whole`` then, too.
     """
 
-    def __init__(self, index: IndexFile, backlog: Backlog, on_rebuilt: Callable[[], None], *, under_way: bool) -> None:
-        """``on_rebuilt``: called when the last root is indexed again. ``under_way``: the daemon started a new index."""
+    def __init__(
+        self,
+        index: IndexFile,
+        backlog: Backlog,
+        on_rebuilt: Callable[[], None],
+        claim_home: Callable[[], None],
+        *,
+        under_way: bool,
+    ) -> None:
+        """``on_rebuilt``: called when the last root is indexed again. ``under_way``: the daemon started a new index.
+
+        ``claim_home``: raises OSError if another daemon has the home, whose index is at the path then.
+        """
         self._store = index.store
         self._readers = index.readers
         self._salvage = index.salvage
         self._health = index.health
         self._health.rebuilding = under_way
         self._on_rebuilt = on_rebuilt
+        self._claim_home = claim_home
         self._backlog = backlog
         self._must_create = False  # the former file is gone and a new one could not be created yet
         if not under_way:
@@ -79,6 +91,7 @@ class Rebuilder:
         path = self._store.path
         try:
             make_private(os.path.dirname(path))  # the folder may be lost with the file
+            self._claim_home()
             if cause in ("replaced", "overwritten", "truncated") and os.path.lexists(path) and is_foreign(path):
                 keep_foreign(path, self._store.has_next_to_it)
             aside = put_aside(path)

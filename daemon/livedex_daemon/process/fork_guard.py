@@ -9,17 +9,17 @@ from __future__ import annotations
 import os
 import socket
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 
 
-def release_in_copies(lock: int, socket_path: str) -> None:
-    """Close the descriptor ``lock``, and the sockets at ``socket_path``, in each copy that is made from now on."""
-    os.register_at_fork(after_in_child=lambda: _release(lock, socket_path))
+def release_in_copies(release_lock: Callable[[], None], socket_path: str) -> None:
+    """In each copy that is made from now on, release the lock, and close the sockets at ``socket_path``."""
+    os.register_at_fork(after_in_child=lambda: _release(release_lock, socket_path))
 
 
-def _release(lock: int, socket_path: str) -> None:
-    with suppress(OSError):
-        os.close(lock)
+def _release(release_lock: Callable[[], None], socket_path: str) -> None:
+    release_lock()
     for name in os.listdir("/dev/fd"):
         with suppress(OSError):  # the descriptor of the listing itself
             _close_if_at(int(name), socket_path)

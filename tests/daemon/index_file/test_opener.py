@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from livedex_daemon.index_file.opener import HomeLock, open_store, put_aside, remove_damaged, remove_expired
+from livedex_daemon.index_file.opener import open_store, put_aside, remove_damaged, remove_expired
 from livedex_ipc.errors import Unavailable
 
 
@@ -49,13 +49,6 @@ def test_what_is_no_file_in_the_place_of_the_log_is_out_of_the_way(
 def _bind(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as bound:
         bound.bind(str(path))
-
-
-@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, _bind, lambda path: path.symlink_to("elsewhere")])
-def test_what_is_no_lock_file_is_to_be_moved_away(tmp_path: Path, make: Callable[[Path], object]) -> None:
-    make(tmp_path / "daemon.lock")
-    with pytest.raises(Unavailable, match="move it away"):
-        HomeLock(str(tmp_path / "daemon.lock"))
 
 
 def test_a_database_of_another_program_is_kept(tmp_path: Path) -> None:
@@ -164,30 +157,3 @@ def test_an_index_that_cannot_be_replaced_is_unavailable(tmp_path: Path, monkeyp
     with pytest.raises(Unavailable, match=r"index\.db"):
         open_store(str(index))
     assert index.read_bytes().startswith(b"\xffgarbage")
-
-
-@pytest.mark.parametrize("call", ["ftruncate", "pwrite"])
-def test_the_lock_holds_though_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, call, full)
-        lock = HomeLock(str(tmp_path / "daemon.lock"))
-    with pytest.raises(Unavailable, match="a livedex daemon runs for this home"):
-        HomeLock(str(tmp_path / "daemon.lock"))
-    del lock
-
-
-def test_a_lock_that_cannot_be_taken_is_named(tmp_path: Path) -> None:
-    (tmp_path / "daemon.lock").mkdir()
-    with pytest.raises(Unavailable, match=r"daemon\.lock cannot be locked: Is a directory"):
-        HomeLock(str(tmp_path / "daemon.lock"))
-
-
-def test_a_lock_that_is_no_file_leaves_nothing_open(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "daemon.lock")
-    opened = len(os.listdir("/dev/fd"))
-    with pytest.raises(Unavailable, match=r"daemon\.lock cannot be locked: Not a regular file; move it away"):
-        HomeLock(str(tmp_path / "daemon.lock"))
-    assert len(os.listdir("/dev/fd")) == opened
