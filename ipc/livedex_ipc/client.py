@@ -34,7 +34,10 @@ WHO_S = 10.0
 ENDING_S = 2.0  # after that, a daemon that was killed has closed its socket
 FIRST_WAIT_S = 0.3
 NEXT_WAIT_S = 0.1
-REFUSED = frozenset({errno.ENOENT, errno.ECONNREFUSED, errno.ENOTDIR, errno.ENOTSOCK, errno.ECONNRESET})
+REFUSED = frozenset({
+    errno.ENOENT, errno.ECONNREFUSED, errno.ENOTDIR, errno.ENOTSOCK, errno.ECONNRESET,
+    errno.ELOOP,  # a link to itself: a daemon that is started says that it is no socket
+})  # fmt: skip
 
 
 class ForeignProgram(Unavailable):
@@ -324,7 +327,8 @@ def attempt(where: str, wait_s: float = 10.0) -> Client | None:
         sock.close()
         if error.errno in REFUSED:
             return None
-        raise NoDaemon(f"no connection to {where}: {error.strerror}", {"socket": where}) from error
+        remedy = "; make it usable for you, or set LIVEDEX_SOCKET" if isinstance(error, PermissionError) else ""
+        raise NoDaemon(f"no connection to {where}: {error.strerror}{remedy}", {"socket": where}) from error
     if owner not in (os.geteuid(), 0):
         sock.close()
         raise Unavailable(

@@ -170,17 +170,17 @@ def test_a_socket_path_too_long(home: Home) -> None:
         assert not Path(value).exists()
 
 
-@pytest.mark.parametrize("what", ["file", "folder", "link"])
+@pytest.mark.parametrize("what", ["file", "folder", "link", "loop"])
 def test_something_else_where_the_socket_should_be(home: Home, what: str) -> None:
-    if what == "link":
-        home.socket.symlink_to("/nope")
+    if what in ("link", "loop"):
+        home.socket.symlink_to("/nope" if what == "link" else home.socket.name)
     elif what == "folder":
         home.socket.mkdir()
     else:
         home.socket.touch()
     done = home.run("status")
     assert done.returncode == 4
-    assert str(home.socket) in done.stderr
+    assert str(home.socket) in done.stderr and "move it away or set LIVEDEX_SOCKET" in done.stderr
     assert os.path.lexists(home.socket)
 
 
