@@ -165,14 +165,18 @@ class Requests:
         except asyncio.CancelledError:
             self._answer(request, message_json.failure(request.id, Cancelled("the request was cancelled").to_wire()))
         except MemoryError:
-            log.warning("request_without_memory", extra={"method": name})
-            self._answer(request, message_json.failure(request.id, Unavailable(NO_MEMORY).to_wire()))
+            try:
+                log.warning("request_without_memory", extra={"method": name})
+            finally:
+                self._answer(request, message_json.failure(request.id, Unavailable(NO_MEMORY).to_wire()))
         except Exception as error:
             if isinstance(error, ImportError):  # its folder could not be examined: look again, the next time
                 importlib.invalidate_caches()
-            log.exception("request_failed", extra={"method": name})
             fault = InternalError("internal error: the daemon's log says more", {"exception": type(error).__name__})
-            self._answer(request, message_json.failure(request.id, fault.to_wire()))
+            try:
+                log.exception("request_failed", extra={"method": name})
+            finally:  # it may lack what the method lacked: memory, or a clock that Python can read
+                self._answer(request, message_json.failure(request.id, fault.to_wire()))
         finally:
             self._finish(request)
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
+
+import pytest
 
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.limits import Limits
@@ -208,4 +211,27 @@ def test_one_request_of_a_connection_starts_in_a_turn() -> None:
             assert len(channel.server.tasks) == number + 1
         assert turns == [1, 2, 3, 4, 5]
 
+    run(test)
+
+
+@pytest.mark.parametrize(("error", "code"), [(OverflowError("timestamp too large"), -32603), (MemoryError(), 4)])
+def test_a_fault_that_the_log_meets_too_is_answered(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int
+) -> None:
+    """As when the clock is set to a time that Python cannot read."""
+
+    def fails(*_: object, **_named: object) -> None:
+        raise error
+
+    async def handler(_call: Call, _params: dict[str, Any]) -> dict[str, Any]:
+        raise error
+
+    async def test(channel: FakeChannel) -> None:
+        channel.server.handlers["echo"] = handler
+        channel.take(request("echo", 1, text="a"))
+        await channel.settle()
+        assert channel.answers == {1: code}
+
+    for name in ("exception", "warning"):
+        monkeypatch.setattr(logging.getLogger("livedex_ipc.server.requests"), name, fails)
     run(test)
