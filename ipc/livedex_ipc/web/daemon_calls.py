@@ -73,7 +73,7 @@ async def _answer(client: AsyncClient, method: str, params: Mapping[str, object]
             try:
                 await client.call("server/ping", timeout_s=SILENT_S)
             except TimedOut:
-                raise await asyncio.to_thread(no_answer, 2 * SILENT_S) from None
+                raise no_answer(2 * SILENT_S) from None
         return calling.result()
     finally:
         calling.cancel()
