@@ -91,7 +91,7 @@ def _run() -> int:
     code = OwnCode()  # before the rest of it is loaded
     from livedex_daemon.process import fork_guard, locations, memory
     from livedex_daemon.process.home_lock import HomeLock
-    from livedex_indexing.child import core_dumps
+    from livedex_ipc import core_dumps
 
     memory.limit_arenas()
     core_dumps.disable()

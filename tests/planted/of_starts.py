@@ -203,23 +203,30 @@ DEFECTS = (
     Defect(
         "forbidden-limits-end-children",
         "where a filter of system calls forbids prlimit64, each child ends at its start",
-        "livedex_indexing/child/resource_limits.py",
+        "livedex_ipc/resource_limits.py",
         (("with suppress(OSError, ValueError):  # it", "with suppress(ValueError):  # it"),),
         f"{FORBIDDEN}::test_files_and_documents_are_indexed_without_it[prlimit64-ENOSYS]",
     ),
     Defect(
         "core-limit-of-nothing",
         "a crash handler gets the memory of the daemon and of its children, with the text of files",
-        "livedex_indexing/child/core_dumps.py",
+        "livedex_ipc/core_dumps.py",
         (("limit(resource.RLIMIT_CORE, 1)", "limit(resource.RLIMIT_CORE, 0)"),),
         f"{CORE_DUMPS}::test_no_process_that_has_text_of_files_leaves_it",
     ),
     Defect(
         "core-of-all-memory",
         "a core that goes to a socket, or that of a process with a hard limit of 0, has the text of files",
-        "livedex_indexing/child/core_dumps.py",
+        "livedex_ipc/core_dumps.py",
         (('kinds.write("0")', "pass"),),
         f"{CORE_DUMPS}::test_no_process_that_has_text_of_files_leaves_it",
+    ),
+    Defect(
+        "core-of-an-agents-server",
+        "the process that answers an agent leaves text of files in a core dump",
+        "livedex_ipc/cli/commands/mcp_command.py",
+        (("    core_dumps.disable()\n", ""),),
+        f"{CORE_DUMPS}::test_no_program_that_keeps_answers_leaves_them[mcp]",
     ),
     Defect(
         "core-limit-of-a-parser",

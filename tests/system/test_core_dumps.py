@@ -1,8 +1,9 @@
-"""The text of files is in no core dump: not of the daemon, and of no process that it starts."""
+"""The text of files is in no core dump: of the daemon, of what it starts, and of programs that keep its answers."""
 
 from __future__ import annotations
 
 import resource
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from helpers.daemon_health import children
 from helpers.made_model import write_model
-from helpers.support import Daemon, Home, Tree, found, wait_converted, wait_until
+from helpers.support import LIVEDEX, Daemon, Home, Tree, found, wait_converted, wait_until
 
 pytestmark = [
     pytest.mark.skipif(
@@ -18,6 +19,7 @@ pytestmark = [
     ),
     pytest.mark.skipif(resource.getrlimit(resource.RLIMIT_CORE)[1] == 0, reason="the limit is 0 already, for good"),
 ]
+NOTHING = (["1", "1"], 0)  # the limits, and no kind of memory
 PARSER = """
 import resource
 
@@ -50,9 +52,18 @@ def test_no_process_that_has_text_of_files_leaves_it(
         wait_converted(client)
         wait_until(lambda: client.status()["vectors_pending"] == 0, 30.0, what="the vectors")
         kinds = {kind_of(pid): core_of(pid) for pid in [daemon.pid, *children(daemon.pid)]}
-        nothing = (["1", "1"], 0)
-        assert kinds == {"daemon": nothing, "chunk_child": nothing, "embed_child": nothing}
+        assert kinds == {"daemon": NOTHING, "chunk_child": NOTHING, "embed_child": NOTHING}
         assert found(client, "soft1 hard1 parts0", mode="exact") == ["b.limits"]
+
+
+@pytest.mark.parametrize("command", ["lsp", "mcp", "web"])
+def test_no_program_that_keeps_answers_leaves_them(home: Home, daemon: Daemon, command: str) -> None:
+    words = [str(LIVEDEX), command]
+    with subprocess.Popen(words, env=home.env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        try:
+            wait_until(lambda: core_of(process.pid) == NOTHING, 30.0, what="no core dump")
+        finally:
+            process.terminate()
 
 
 def kind_of(pid: int) -> str:

@@ -12,7 +12,7 @@ import signal
 import sys
 from typing import Final
 
-from livedex_indexing.child import core_dumps
+from livedex_ipc import core_dumps
 
 _PR_SET_PDEATHSIG: Final = 1
 

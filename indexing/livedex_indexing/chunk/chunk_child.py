@@ -22,7 +22,6 @@ from livedex_indexing.child import code_version
 from livedex_indexing.child.child_pipes import keep_from_copies, read_exactly, silence, write_all
 from livedex_indexing.child.lazy_modules import defer
 from livedex_indexing.child.parent_process import follow_parent
-from livedex_indexing.child.resource_limits import limit, limit_softly
 from livedex_indexing.chunk.chunk_limits import most_bytes, time_limit
 from livedex_indexing.chunk.chunk_messages import (
     CONTENT,
@@ -36,6 +35,7 @@ from livedex_indexing.chunk.chunk_messages import (
     split_header,
 )
 from livedex_indexing.chunk.error_place import error_place
+from livedex_ipc.resource_limits import limit, limit_softly
 
 if TYPE_CHECKING:
     from livedex_indexing.model import ChunkedContent

@@ -15,8 +15,8 @@ import threading
 from queue import SimpleQueue
 from typing import Any, Final
 
-from livedex_indexing.child import code_version, core_dumps
-from livedex_ipc import thread_start
+from livedex_indexing.child import code_version
+from livedex_ipc import core_dumps, thread_start
 
 FRAME: Final = struct.Struct("<QQ")  # the number of a call, and the length of what follows
 SPARE: Final = 4  # threads that wait for a call

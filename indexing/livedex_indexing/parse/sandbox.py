@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from livedex_indexing.child import resource_limits
+from livedex_ipc import resource_limits
 
 ADDRESS_SPACE: Final = 1 << 30  # bytes
 FILES: Final = 64

@@ -7,6 +7,8 @@ from livedex_ipc.cli.context import Context
 
 def lsp(_context: Context) -> int:
     """Serve until the client ends."""
+    from livedex_ipc import core_dumps
     from livedex_ipc.lsp.lsp_stdio import serve
 
+    core_dumps.disable()
     return serve()

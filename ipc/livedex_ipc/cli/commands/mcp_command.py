@@ -22,8 +22,10 @@ def mcp(context: Context) -> int:
         context.streams.write(config.text)
         context.streams.message(f"this belongs into {config.file}")
         return 0
+    from livedex_ipc import core_dumps
     from livedex_ipc.mcp.mcp_stdio import serve
 
+    core_dumps.disable()
     serve(TOOLSETS[toolset])
     return 0
 

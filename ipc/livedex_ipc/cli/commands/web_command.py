@@ -13,7 +13,7 @@ def web(context: Context) -> int:
     import os
     import secrets
 
-    from livedex_ipc import __version__
+    from livedex_ipc import __version__, core_dumps
     from livedex_ipc.web.daemon_calls import DaemonCalls
     from livedex_ipc.web.editor_links import editor_template
     from livedex_ipc.web.web_server import serve
@@ -36,6 +36,7 @@ def web(context: Context) -> int:
             streams.message("Open this address in a browser; whoever has it can search your files. Ctrl-C ends.")
         streams.flush()
 
+    core_dumps.disable()
     calls = DaemonCalls(not context.line.no_spawn, {"editor": editor, "version": __version__})
     serve(port, secrets.token_urlsafe(_TOKEN_BYTES), calls, say)
     return 0

@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from typing import Final
 
-from livedex_indexing.child.resource_limits import limit
+from livedex_ipc.resource_limits import limit
 
 _FILTER: Final = "/proc/self/coredump_filter"  # the kinds of memory that a core has, a bit each
 

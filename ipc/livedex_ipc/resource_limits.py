@@ -1,4 +1,4 @@
-"""Limits what a child may use up.
+"""Limits what a process may use up.
 
 Invariant: a system that refuses a limit is no reason to end: macOS refuses some, and a filter of system calls all.
 """
