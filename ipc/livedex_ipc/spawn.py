@@ -126,7 +126,8 @@ def _popen(command: Sequence[str] | None, where: str, stderr: IO[bytes]) -> subp
             start_new_session=True,
         )
     except OSError as error:
-        raise Unavailable(f"the daemon cannot be started: {words[0]}: {error.strerror}") from error
+        path = error.filename or words[0]  # it may be /dev/null that is not there
+        raise Unavailable(f"the daemon cannot be started: {path}: {error.strerror}") from error
     _started[:] = [child for child in _started if child.poll() is None]
     _started.append(process)
     return process

@@ -233,3 +233,9 @@ def test_no_temporary_folder_is_needed(home: Home, command: list[str], monkeypat
     monkeypatch.setattr(tempfile, "gettempdir", none_is_usable)
     with connect(command=command) as client:
         assert client.call("server/info")["pid"] in starts(home)
+
+
+def test_a_system_without_a_null_device_is_named(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "devnull", str(home.path / "null"))
+    with pytest.raises(Unavailable, match=f"the daemon cannot be started: {home.path}/null: No such file"):
+        connect(path=str(home.socket))
