@@ -10,6 +10,13 @@ PROCESS = "tests/indexing/disk/test_remote_process.py"
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
+        "no-root-without-proc",
+        "where /proc is not mounted, no root can be added",
+        "livedex_indexing/disk/mounts.py",
+        (("linux_type(path, read_mountinfo())", "linux_type(path, MOUNTINFO.read_bytes())"),),
+        "tests/system/test_without_proc.py::test_a_root_is_added_indexed_and_watched",
+    ),
+    Defect(
         "remote-watched",
         "watches are placed on remote file systems, where the call may hang",
         "livedex_daemon/watch/event_source.py",

@@ -135,7 +135,12 @@ def watches() -> Iterator[Check]:
     """Linux limits the watches per user; folders beyond the limit are polled."""
     if sys.platform != "linux":
         return
-    limit, instances = _limit("max_user_watches"), _limit("max_user_instances")
+    try:
+        limit, instances = _limit("max_user_watches"), _limit("max_user_instances")
+    except OSError as error:
+        message = f"{error.filename} cannot be read ({error.strerror}): nobody knows how many folders can be watched"
+        yield warning("watches", message, "mount /proc: without it, network mounts are taken for local disks, too")
+        return
     paths = [root.path for root in _roots() or ()]
     count, complete = _count_folders(paths, limit)
     folders = f"{'' if complete else 'at least '}{_count(count, 'folder')} in the roots, before the ignore rules"

@@ -87,6 +87,14 @@ class Mount(NamedTuple):
     point: bytes
 
 
+def read_mountinfo() -> bytes:
+    """Return the text of the table of mounts; nothing where the system has none, so that no mount is remote."""
+    try:
+        return MOUNTINFO.read_bytes()
+    except OSError:
+        return b""  # macOS, and a sandbox without /proc
+
+
 def mount_table(mountinfo: bytes) -> frozenset[Mount]:
     """Return the mounts in the text of ``MOUNTINFO``, without their options."""
     mounts = []
@@ -100,7 +108,7 @@ def mount_kind(path: bytes) -> MountKind:
     """Return the kind of filesystem of an absolute path. The path need not exist; links in it are not resolved."""
     if sys.platform == "darwin":
         return kind_of_type(_darwin_type(path))
-    return kind_of_type(linux_type(path, MOUNTINFO.read_bytes()))
+    return kind_of_type(linux_type(path, read_mountinfo()))
 
 
 def kind_of_type(fs_type: str) -> MountKind:
@@ -115,7 +123,7 @@ def kind_of_type(fs_type: str) -> MountKind:
 
 def mount_point(path: bytes) -> bytes:
     """Return the mount point of an absolute path, without touching the path; the path itself where that is unknown."""
-    return path if sys.platform == "darwin" else linux_mount(path, MOUNTINFO.read_bytes())[0]
+    return path if sys.platform == "darwin" else linux_mount(path, read_mountinfo())[0]
 
 
 def linux_type(path: bytes, mountinfo: bytes) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -16,7 +15,7 @@ from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
-from livedex_indexing.disk.mounts import MOUNTINFO, network_mounts
+from livedex_indexing.disk.mounts import network_mounts, read_mountinfo
 from livedex_indexing.disk.remote_process import PROCESS
 from livedex_indexing.relpath import absolute, is_within
 
@@ -108,7 +107,7 @@ class RemoteMounts:
 
     def renew(self, mountinfo: bytes | None = None) -> None:
         """Read the table of mounts, and keep what is known of those that are still there."""
-        text = _mountinfo() if mountinfo is None else mountinfo
+        text = read_mountinfo() if mountinfo is None else mountinfo
         with self._renewing:
             self._known = {
                 key: self._known.get(key) or RemoteMount(key[0], self._process, self._clock, self._returned)
@@ -159,16 +158,6 @@ class RemoteMounts:
 
 def _silent() -> OSError:
     return OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
-
-
-def _mountinfo() -> bytes:
-    """Return the text of the table of mounts; nothing where the system has none, so that no mount is remote."""
-    if sys.platform != "linux":
-        return b""
-    try:
-        return MOUNTINFO.read_bytes()
-    except OSError:
-        return b""  # as in a sandbox without /proc
 
 
 REMOTE: Final = RemoteMounts()  # one for the process, as its table of mounts is
