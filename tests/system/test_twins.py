@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 ROUNDS = 8
+UNUSED = 0  # of a path that is absolute; without it Python follows no link
 _numbers = count()
 
 pytestmark = pytest.mark.shares_daemon
@@ -171,3 +172,24 @@ def test_a_name_in_the_scope_has_what_was_written_by_one_just_linked_outside_it(
         word = append(tree, new)
         (tree / new).rename(tree / moved)
         assert found(client, word, path=str(tree / name)) == [name]
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="only Linux makes files without a name")
+@pytest.mark.parametrize("made_in", ["", "two"], ids=["its folder", "another folder"])
+@pytest.mark.parametrize("within", ["the root", "the file"])
+def test_a_file_made_without_a_name_is_written_on_by_its_descriptor(
+    client: Client, tree: Tree, made_in: str, within: str
+) -> None:
+    """The kernel reports each write as one to ``#INODE``, a name that never was."""
+    limit = {"path": str(tree / "log.txt")} if within == "the file" else {}
+    try:
+        descriptor = os.open(tree / made_in, os.O_TMPFILE | os.O_WRONLY, 0o600)
+    except OSError:
+        pytest.skip("this file system makes no files without a name")
+    with os.fdopen(descriptor, "w") as file:
+        os.link(f"/proc/self/fd/{descriptor}", tree / "log.txt", dst_dir_fd=UNUSED, follow_symlinks=True)
+        for number in range(ROUNDS):
+            word = f"impala{next(_numbers)}x"
+            file.write(f"{word}\n")
+            file.flush()
+            assert found(client, word, mode="keyword", **limit) == ["log.txt"], number

@@ -30,6 +30,7 @@ from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.disk import tree
+from livedex_indexing.disk.unnamed_file import unnamed_inode
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.model import Place
@@ -153,9 +154,11 @@ class FreshReads:
             except tree.TreeError:
                 found = None
             linked = found if found is not None and found.links > 1 else None
-            names.indexed.extend(listing.twins(reader, Place(root_id, path), linked))
-            if linked is not None:
+            ino = unnamed_inode(path) if linked is None else linked.ino
+            names.indexed.extend(listing.twins(reader, Place(root_id, path), ino))
+            if ino is not None:
                 names.linked.append((root_id, path))
+            if linked is not None:
                 names.indexed.extend(self.freshness.ignore_files_of(linked))
         return names
 

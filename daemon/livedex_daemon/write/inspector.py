@@ -25,6 +25,7 @@ from livedex_daemon.write.second_look import came_or_went, denied_folder, is_gon
 from livedex_daemon.write.walk import TreeWalk, WalkTools
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.listed_names import ListedNames
+from livedex_indexing.disk.unnamed_file import unnamed_inode
 from livedex_indexing.ignore import rules
 from livedex_indexing.model import FileState, Stat
 from livedex_indexing.relpath import is_at_or_below, is_within, parent
@@ -306,6 +307,8 @@ class Inspector:
                 entry.progress.removed += sum(map(len, states)) + (row is not None)
             if row is not None:  # it may have been written by this name just before
                 self._mark_twins(root, path, row.state, entry, rows=row.state.ino in shared)
+            elif (ino := unnamed_inode(path)) is not None:
+                self._mark_twins(root, path, FileState(0, 0, 0, ino), entry)
             self.changes.removed.append((root.id, path))
             if path in folders:
                 self.changes.removed_trees.append((root.id, path))

@@ -16,7 +16,7 @@ from livedex_indexing.hits.answer_json import absolute, rfc3339_of_seconds
 from livedex_indexing.hits.document_texts import DocumentTexts
 from livedex_indexing.hits.hit_builder import chunk_fields
 from livedex_indexing.hits.live_files import FileCopy, LiveFiles, Stale
-from livedex_indexing.model import STATUSES, Chunk, FileRow, Place, Stat, Status
+from livedex_indexing.model import STATUSES, Chunk, FileRow, Place, Status
 from livedex_indexing.path_text import display_path, path_b64
 from livedex_indexing.query.filters import glob_filter
 from livedex_indexing.query.scope import within
@@ -138,14 +138,14 @@ def find_row(reader: Reader, place: Place) -> FileRow | None:
     return file_row(values[0]) if values else None
 
 
-def twins(reader: Reader, place: Place, found: Stat | None) -> list[tuple[int, bytes]]:
+def twins(reader: Reader, place: Place, ino: int | None) -> list[tuple[int, bytes]]:
     """Return the root ids and paths of the other files with the inode of this one: hard links, on the same device.
 
-    ``found``: the file on the disk, which may be one that the index does not have; None: only ask the index.
+    ``ino``: the inode on the disk, which may be of a file that the index does not have; None: only ask the index.
     """
     rows = reader.rows(_TWINS, (place.root_id, *relpath.split(place.path)))
-    if found is not None:
-        rows += reader.rows(_OF_INODE, (found.ino,))
+    if ino is not None:
+        rows += reader.rows(_OF_INODE, (ino,))
     return [(root_id, relpath.join(folder, name)) for root_id, folder, name in rows]
 
 
