@@ -4,7 +4,8 @@ Nearly all of a daemon's start is the import of its modules: half a second, and 
 the same program from its first line, in a session of its own, as a child of the tests' process.
 
 Invariant: a daemon is started by its command if a copy would lack something of it: a variable of the environment, a
-limit, a folder. So is the first one of each process of the tests.
+limit, a folder, code that runs before its own. So is the first one of each kind in each process of the tests: the usual
+kind, and one for each code of `only_sets`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
+from typing import Final
 
 COMMAND = (sys.executable, "-m", "livedex_daemon", "daemon")
 # Variables that change between tests and that no module reads when it is loaded. The last one livedex sets itself.
@@ -88,11 +91,13 @@ class Template:
 
 
 class _Made:
-    """``usual``: the environment of most daemons. ``template``: from the second of them on."""
+    """``usual``: the environment of most daemons. ``codes``: those of `only_sets`. ``templates``: of the daemons that
+    run such a code, and of those that run none (""), from the second of them on; None after the first.
+    """
 
     usual: Mapping[str, str] | None = None
-    started = 0
-    template: Template | None = None
+    codes: Final[set[str]] = set()
+    templates: Final[dict[str, Template | None]] = {}
 
 
 def expect(env: Mapping[str, str]) -> None:
@@ -100,25 +105,53 @@ def expect(env: Mapping[str, str]) -> None:
     _Made.usual = env
 
 
+def only_sets(code: str) -> str:
+    """Return a code for `with_code` that only sets values, the same ones whenever it runs: a copy of a process that has
+    run it is like one that runs it itself."""
+    _Made.codes.add(code)
+    return code
+
+
 def _template_of(env: Mapping[str, str]) -> Template | None:
     """Return what a daemon with this environment can be a copy of."""
-    given = taken_over(env)
+    given, (code, without_code) = taken_over(env), _code_of(env)
     # On other systems, a library may fail in a copy of its process.
-    if sys.platform != "linux" or _Made.usual is None or given != taken_over(_Made.usual):
+    if sys.platform != "linux" or _Made.usual is None or taken_over(without_code) != taken_over(_Made.usual):
         return None
-    _Made.started += 1
-    if _Made.template is None and _Made.started > 1:
-        _Made.template = Template(env)
-        atexit.register(_Made.template.close)
-    template = _Made.template
-    return None if template is None or template.taken_over != given else template
+    if code not in _Made.templates:
+        _Made.templates[code] = None
+        return None
+    template = _Made.templates[code]
+    if template is None:
+        template = _Made.templates[code] = Template(env)
+        atexit.register(template.close)
+    return None if template.taken_over != given else template
 
 
 def taken_over(env: Mapping[str, str]) -> tuple[object, ...]:
     """Return what a daemon has from the process that starts it, as far as tests change it."""
-    lasting = {name: value for name, value in env.items() if name not in OF_ONE_TEST}
+    code, without_code = _code_of(env)
+    lasting = {name: value for name, value in without_code.items() if name not in OF_ONE_TEST}
     limits = [resource.getrlimit(limit) for limit in LIMITS]
-    return lasting, limits, os.getcwd(), os.getpriority(os.PRIO_PROCESS, 0)
+    return code, lasting, limits, os.getcwd(), os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def _code_of(env: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+    """Return the code of `only_sets` that each Python runs first ("" if there is none), and the environment without its
+    folder, which each test has of its own."""
+    folder, _, others = env.get("PYTHONPATH", "").partition(os.pathsep)
+    code = ""
+    if folder:
+        with suppress(OSError):
+            code = (Path(folder) / "sitecustomize.py").read_text()
+    if code not in _Made.codes:
+        return "", env
+    kept = {name: value for name, value in env.items() if name != "PYTHONPATH"}
+    return code, {**kept, "PYTHONPATH": others} if others else kept
+
+
+def _folders() -> list[str]:
+    return os.environ.get("PYTHONPATH", "").split(os.pathsep)
 
 
 def _main() -> None:
@@ -144,8 +177,11 @@ def _main() -> None:
         os.dup2(descriptors[0], standard)
     os.close(descriptors[0])
     requests.close()
+    of_template = _folders()
     os.environ.clear()
     os.environ.update(json.loads(env))
+    own = dict(zip(of_template, _folders(), strict=True))
+    sys.path[:] = [own.get(folder, folder) for folder in sys.path]
     if not sys.flags.safe_path:
         sys.path[0] = os.getcwd()
     sys.orig_argv[:] = COMMAND

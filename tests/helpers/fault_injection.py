@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.daemon_template import only_sets
 from helpers.support import Daemon, end_process, wait_until
 
 
@@ -73,7 +74,7 @@ def limit(daemon: Daemon, name: str, value: int) -> None:
 
 
 # For `with_code`: the next walk does not read a file again only because it was written just now.
-SETTLES_AT_ONCE = "from livedex_indexing.disk import settled\nsettled.RACY_S = 0.0\n"
+SETTLES_AT_ONCE = only_sets("from livedex_indexing.disk import settled\nsettled.RACY_S = 0.0\n")
 
 # For `with_code`: a child that cuts a file named ``slow…`` takes until a file of that name is in the folder ``SLOW``.
 CUTS_SLOWLY = """
@@ -108,12 +109,12 @@ if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
 
 # For `with_code`: the daemon checks its roots, its socket and its files often. Each promised time that depends on
 # this has a test with an unchanged daemon.
-TICKS_OFTEN = """
+TICKS_OFTEN = only_sets("""
 import sys
 if "livedex_daemon" in sys.orig_argv:
     from livedex_daemon.process import tick
     tick.EVERY_S = 0.3
-"""
+""")
 
 
 # For `with_code`: the system starts no more threads.

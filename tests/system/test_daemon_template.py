@@ -16,8 +16,10 @@ from subprocess import Popen
 import pytest
 
 from helpers.daemon_health import children
-from helpers.daemon_template import Template, start, taken_over
+from helpers.daemon_template import Template, only_sets, start, taken_over
+from helpers.fault_injection import with_code
 from helpers.support import Daemon, Home, Tree, add_root, found, temporary_home, wait_until
+from livedex_ipc import __version__
 from livedex_ipc.daemon_process import is_daemon
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each daemon is started by its command")
@@ -73,10 +75,11 @@ def test_a_copy_is_like_one_that_its_command_started(home: Home, tree: Tree) -> 
     assert of_copy == ["True", "PID PID", "0", str(-signal.SIGKILL)]
 
 
-def test_the_second_usual_daemon_is_a_copy_and_another_is_none(start_daemon: Callable[..., Daemon]) -> None:
-    def is_copy(daemon: Daemon) -> bool:
-        return "daemon_template" in Path(f"/proc/{daemon.pid}/cmdline").read_text()
+def is_copy(daemon: Daemon) -> bool:
+    return "daemon_template" in Path(f"/proc/{daemon.pid}/cmdline").read_text()
 
+
+def test_the_second_usual_daemon_is_a_copy_and_another_is_none(start_daemon: Callable[..., Daemon]) -> None:
     daemon = start_daemon()
     assert is_copy(daemon.restart())
     assert daemon.stop() == 0
@@ -84,6 +87,33 @@ def test_the_second_usual_daemon_is_a_copy_and_another_is_none(start_daemon: Cal
     assert not is_copy(daemon)
     assert daemon.stop() == 0
     assert not is_copy(start_daemon(wrap=["env"]))
+
+
+# A module of the daemon takes the value when it is loaded.
+OTHER_VERSION = only_sets("import livedex_ipc\nlivedex_ipc.__version__ = '9.9.9'\n")
+
+
+def test_a_copy_has_run_the_code_that_sets_a_value(
+    start_daemon: Callable[..., Daemon], tree: Tree, tmp_path: Path
+) -> None:
+    tree.write("a.txt", "needle\n")
+    for number, copied in enumerate((False, True, True)):
+        seam = with_code(tmp_path / f"seam{number}", OTHER_VERSION)
+        daemon = start_daemon(**seam)
+        assert is_copy(daemon) == copied
+        with daemon.client() as client:
+            assert client.call("server/info")["version"] == "9.9.9"
+            add_root(client, tree)
+            tree.write("a.txt", f"needle{number}\n")
+            assert found(client, f"needle{number}") == ["a.txt"]
+            environment = Path(f"/proc/{children(daemon.pid)[0]}/environ").read_text()
+        assert f"PYTHONPATH={seam['PYTHONPATH']}\0" in environment
+        assert daemon.stop() == 0
+    usual = start_daemon().restart()
+    with usual.client() as client:
+        assert client.call("server/info")["version"] == __version__
+    usual.stop()
+    assert not is_copy(start_daemon(**with_code(tmp_path / "another", "import livedex_ipc\n")).restart().restart())
 
 
 def test_what_a_copy_would_lack_is_seen(home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
