@@ -1,6 +1,6 @@
 """Checks a daemon at the end of a test: its threads are alive, nothing is pending or left open, no process is left.
 
-Invariant: a daemon that cannot answer (paused, ending) is not judged here; how it ends is always judged.
+Invariant: a daemon that cannot answer is not judged here; how it ends is always judged. One that is paused goes on.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ ENDED_S = 10.0
 @contextmanager
 def healthy_to_the_end(daemon: Daemon) -> Iterator[None]:
     """Check a running daemon before the block, which ends it, and afterwards what it leaves behind."""
+    daemon.resume()
     started = children(daemon.pid)
     status = _settled(daemon)
     left_open = _left_open(daemon) if status and not status["pending"] else []

@@ -40,7 +40,7 @@ ANSWER_MS = 60_000
 # Seconds in which a daemon says who it is, unless it hangs or is stopped: its event loop answers, however busy it is.
 SILENT_S = 20.0
 # Seconds for it beyond a time limit that was typed.
-_ANSWER_S = 2.0
+BEYOND_S = 2.0
 # Seconds beyond a method's own time limit before the client gives up on a silent daemon.
 _GRACE_S = 10.0
 
@@ -84,7 +84,7 @@ class Context:
         """Return who answers; say on a terminal that it is waited for. Raises TimedOut, with what helps, if nobody
         does."""
         typed = self.values.get("timeout_ms")
-        silent_s = SILENT_S if typed is None else min(SILENT_S, typed / 1000 + _ANSWER_S)
+        silent_s = SILENT_S if typed is None else min(SILENT_S, typed / 1000 + BEYOND_S)
         shown: list[Spinner] = []
 
         def show(waited_s: float) -> None:

@@ -116,6 +116,7 @@ IMPATIENT = """
 from livedex_ipc import client
 from livedex_ipc.cli import context
 client.WHO_S = context.SILENT_S = 1.0
+context.BEYOND_S = 0.25
 """
 
 
@@ -136,12 +137,12 @@ def test_a_daemon_that_does_not_answer_is_named_and_ended(home: Home, daemon: Da
 
 @pytest.mark.parametrize("words", [("search", "zither"), ("sync",), ("exchange", "request", "work", "body")])
 def test_a_time_limit_counts_for_a_daemon_that_does_not_answer_too(
-    home: Home, daemon: Daemon, words: tuple[str, ...]
+    home: Home, daemon: Daemon, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     daemon.pause()
-    limited = home.run(*words, "--timeout", "0.5")
+    limited = home.run(*words, "--timeout", "0.5", env=with_code(tmp_path / "seam", IMPATIENT))
     assert limited.returncode == 4
-    assert limited.stderr.startswith(f"livedex: the daemon (pid {daemon.pid}) did not answer in 2.5 s: `livedex down`")
+    assert limited.stderr.startswith(f"livedex: the daemon (pid {daemon.pid}) did not answer in 0.75 s: `livedex down`")
 
 
 def test_the_exchange_names_a_daemon_that_does_not_answer(home: Home, daemon: Daemon, tmp_path: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from helpers.browser import WAIT_MS, chromium
+from helpers.fault_injection import with_code
 from helpers.support import Daemon, Tree, add_root, wait_until
 from helpers.web_process import WebProcess
 
@@ -59,15 +62,19 @@ def test_an_open_page_goes_on_after_its_daemon_and_says_so_when_its_server_ends(
         page.locator("#said.fault", has_text="Start it again").wait_for()
 
 
-def test_a_daemon_that_hangs_is_said_with_its_remedy(daemon: Daemon) -> None:
-    with chromium() as browser, WebProcess(daemon.home) as web:
+IMPATIENT = "from livedex_ipc.web import daemon_calls\ndaemon_calls.SILENT_S = 1.0\n"
+
+
+def test_a_daemon_that_hangs_is_said_with_its_remedy(daemon: Daemon, tmp_path: Path) -> None:
+    impatient = with_code(tmp_path / "seam", IMPATIENT)
+    with chromium() as browser, WebProcess(daemon.home, **impatient) as web:
         page = browser.new_page()
         page.set_default_timeout(WAIT_MS)
         page.goto(web.url)
         with daemon.paused():
             page.goto(f"{web.origin}/#/status")
             page.locator("#status", has_text="The daemon is asked").wait_for()
-            page.locator("#status", has_text=f"the daemon (pid {daemon.pid}) did not answer").wait_for()
+            page.locator("#status", has_text=f"the daemon (pid {daemon.pid}) did not answer in 2 s").wait_for()
             assert "`livedex down` ends it" in page.locator("#status").inner_text()
             assert web.call("search", query="x")["error"]["code"] == 3
         page.locator("#status", has_text="Freshness").wait_for()
