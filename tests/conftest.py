@@ -5,6 +5,7 @@ Invariant: a test sees only the home, the daemon and the folders that it asked f
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -49,6 +50,12 @@ sys.setswitchinterval(SWITCH_S)
 # `make agents` installs these programs; a developer's own come first.
 os.environ["PATH"] += os.pathsep + str(Path(sys.prefix) / "agents" / "node_modules" / ".bin")
 daemon_template.expect(usual_environment())
+
+
+def pytest_collection_finish() -> None:
+    """Ten thousand tests stay until the end: no collection of garbage looks through them again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
