@@ -55,7 +55,7 @@ def test_one_that_ends_while_it_is_looked_at_has_begun(monkeypatch: pytest.Monke
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        for _ in range(2_000):
+        for _ in range(200):
             thread_start.start(threading.Thread(target=int, daemon=True))
     finally:
         sys.setswitchinterval(interval)

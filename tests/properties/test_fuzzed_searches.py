@@ -20,7 +20,7 @@ from helpers.support import Daemon, Tree, add_root, temporary_home
 from livedex_ipc.errors import InvalidParams, LivedexError
 from livedex_ipc.methods import check_params
 
-COUNT = int(os.environ.get("LIVEDEX_FUZZ", "300"))
+COUNT = int(os.environ.get("LIVEDEX_FUZZ", "150"))
 SEED = int(os.environ.get("LIVEDEX_FUZZ_SEED", "7"))
 GIVEN_S = 0.5
 OVER_S = 0.25  # of the thread's own CPU time, which a busy machine does not stretch

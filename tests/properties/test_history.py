@@ -22,7 +22,7 @@ def answer(index: Indexed, query: str, **params: Any) -> dict[str, Any]:
     return {"paths": paths, **extras}
 
 
-@pytest.mark.parametrize("seed", range(examples(20)))
+@pytest.mark.parametrize("seed", range(examples(12)))
 def test_it_leaves_no_trace_in_an_answer(tmp_path: Path, seed: int) -> None:
     history = IndexHistory(tmp_path, random.Random(seed))
     with history.index as old:

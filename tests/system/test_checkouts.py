@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
@@ -11,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from helpers.support import Daemon, Tree, add_root, found, wait_until
+from helpers.support import SHARE, Daemon, Tree, add_root, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-FILES = int(os.environ.get("LIVEDEX_CHECKOUT_FILES", "300"))
+FILES = int(os.environ.get("LIVEDEX_CHECKOUT_FILES", "150"))
 TIMES = int(os.environ.get("LIVEDEX_CHECKOUTS", "2"))
 WORDS = 60  # searched for in turn
-ROUNDS = 3  # of all of them, at least, while nothing happens
+ROUNDS = math.ceil(3 * min(SHARE, 1))  # of all of them, at least, while nothing happens
 BRANCHES = ("main", "other")
 
 

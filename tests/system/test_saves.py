@@ -20,7 +20,7 @@ from helpers.support import Daemon, Tree, add_root, found, wait_until
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-SAVES = int(os.environ.get("LIVEDEX_SAVES", "20"))
+SAVES = int(os.environ.get("LIVEDEX_SAVES", "10"))
 SEARCHERS = 2
 NAME = "f.txt"
 

@@ -18,7 +18,7 @@ from helpers.support import Daemon, Home, Tree, found, temporary_home, wait_read
 from livedex_indexing.store.database import SCHEMA_VERSION
 from livedex_ipc.errors import LivedexError
 
-POINTS = int(os.environ.get("LIVEDEX_WRITES", "2"))  # of the calls of a start, how many are tried; 0: all
+POINTS = int(os.environ.get("LIVEDEX_WRITES", "1"))  # of the calls of a start, how many are tried; 0: all
 WRITE_CALLS = ("pwrite64", "fdatasync", "ftruncate", "rename", "unlink")
 FILES = 20
 NEWER = 9999

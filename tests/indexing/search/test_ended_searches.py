@@ -13,7 +13,7 @@ from helpers.support import SHARE
 from livedex_ipc.errors import Cancelled
 
 FILES = 8
-EACH = math.ceil(1 / SHARE)  # a search is ended at each call of so many: what an end leaves behind, several calls do
+EACH = math.ceil(2 / SHARE) - 1  # a search ends at each call of so many: what an end leaves behind, several calls do
 
 
 def at_call(number: int) -> Callable[[], bool]:
