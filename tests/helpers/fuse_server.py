@@ -55,19 +55,19 @@ class FuseServer:
 
     def go_on(self, *_: object) -> None:
         self._holds = False
-        held, self._held = self._held, []
-        for request in held:
-            self._serve(request)
+        self._answer_held()
+
+    def _answer_held(self) -> None:
+        while self._held:
+            self._serve(self._held.pop(0))
 
     def serve(self) -> None:
         """Answer until the file system is unmounted."""
         while True:
             try:
-                request = os.read(self._device, 1 << 18)
-                if self._holds:
-                    self._held.append(request)
-                else:
-                    self._serve(request)
+                self._held.append(os.read(self._device, 1 << 18))
+                if not self._holds:  # a signal may end that just now: it answers all that are held
+                    self._answer_held()
             except OSError as error:
                 if error.errno not in (errno.EINTR, errno.ENOENT):  # ENOENT: the caller gave up
                     return
