@@ -38,6 +38,11 @@ REFUSED = frozenset({
     errno.ENOENT, errno.ECONNREFUSED, errno.ENOTDIR, errno.ENOTSOCK, errno.ECONNRESET,
     errno.ELOOP,  # a link to itself: a daemon that is started says that it is no socket
 })  # fmt: skip
+_REMEDIES = {
+    errno.EMFILE: "; close some files of this program, or raise its limit (`ulimit -n`)",
+    errno.EPERM: "; allow Unix sockets in the sandbox of this program",
+    errno.EACCES: "; allow Unix sockets in the sandbox of this program",
+}
 
 
 class ForeignProgram(Unavailable):
@@ -317,9 +322,9 @@ def connect_known(*, spawn: bool = True) -> Client:
 def attempt(where: str, wait_s: float = 10.0) -> Client | None:
     """Connect to a running daemon; None if none listens at ``where``. Wait ``wait_s`` seconds for one that is busy.
 
-    Raises NoDaemon for other faults of the socket, and Unavailable when another user owns it.
+    Raises NoDaemon for other faults of the socket, and Unavailable when another user owns it, or none can be made.
     """
-    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock = _new_socket()
     try:
         _connect(sock, where, time.monotonic() + wait_s)
         owner = peer_uid(sock)
@@ -335,6 +340,13 @@ def attempt(where: str, wait_s: float = 10.0) -> Client | None:
             f"{where} belongs to uid {owner}, not to you: remove it or set LIVEDEX_SOCKET", {"socket": where}
         )
     return Client(sock)
+
+
+def _new_socket() -> socket.socket:
+    try:
+        return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    except OSError as error:
+        raise Unavailable(f"no socket can be made: {error.strerror}{_REMEDIES.get(error.errno or 0, '')}") from error
 
 
 def _connect(sock: socket.socket, where: str, deadline: float) -> None:

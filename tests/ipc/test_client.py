@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
@@ -306,3 +307,13 @@ def test_notifications_are_kept_in_their_order_also_during_a_call() -> None:
         theirs.close()
         with pytest.raises(Unavailable, match="closed the connection"):
             connected.notification(5)
+
+
+@pytest.mark.parametrize(("code", "remedy"), [(errno.EMFILE, "ulimit -n"), (errno.EPERM, "the sandbox")])
+def test_a_process_that_can_make_no_socket_says_so(monkeypatch: pytest.MonkeyPatch, code: int, remedy: str) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    with pytest.raises(Unavailable, match=remedy):
+        client_module.attempt("/nowhere")
