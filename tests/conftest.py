@@ -86,15 +86,17 @@ def tree(tmp_path: Path) -> Tree:
 
 
 @pytest.fixture
-def start_daemon(request: pytest.FixtureRequest, home: Home) -> Iterator[Callable[..., Daemon]]:
+def start_daemon(request: pytest.FixtureRequest, home: Home, tmp_path: Path) -> Iterator[Callable[..., Daemon]]:
     """Starts a daemon in the test's home: ``start_daemon(config="…", VARIABLE="…")``. All are stopped at the end.
 
     Those that still run then must be healthy, and leave no process, unless the test says that it breaks them.
     """
     started: list[Daemon] = []
+    often = request.node.get_closest_marker("ticks_often") is not None
+    usual = with_code(tmp_path / "often", TICKS_OFTEN) if often else {}
 
     def start(config: str | None = None, *, wrap: Sequence[str] = (), **env: str) -> Daemon:
-        daemon = Daemon(home, config, wrap=wrap, **env)
+        daemon = Daemon(home, config, wrap=wrap, **{**usual, **env})
         started.append(daemon)
         return daemon.start()
 
@@ -114,16 +116,15 @@ def shared_daemon() -> Iterator[SharedDaemon]:
 
 
 @pytest.fixture
-def daemon(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Daemon]:
+def daemon(request: pytest.FixtureRequest) -> Iterator[Daemon]:
     """A running daemon with the default configuration and no roots."""
     if request.node.get_closest_marker("shares_daemon") is not None:
         shared: SharedDaemon = request.getfixturevalue("shared_daemon")
         yield shared.daemon
         shared.reset()
         return
-    often = request.node.get_closest_marker("ticks_often") is not None
     start_daemon: Callable[..., Daemon] = request.getfixturevalue("start_daemon")
-    yield start_daemon(**with_code(tmp_path / "often", TICKS_OFTEN) if often else {})
+    yield start_daemon()
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from textwrap import indent
 from typing import Any
 
+from helpers.daemon_template import only_sets
+
 
 def in_any_case(usual: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function like ``os.stat`` or ``os.open`` that finds a name in another case too, if given ``dir_fd``."""
@@ -29,7 +31,7 @@ def in_any_case(usual: Callable[..., Any]) -> Callable[..., Any]:
 
 
 # For `with_code`. Without openat2 the daemon opens each folder of a path by its name.
-ANY_CASE = f"""
+ANY_CASE = only_sets(f"""
 from __future__ import annotations
 import os, sys
 if "livedex_daemon" in sys.orig_argv:
@@ -37,4 +39,4 @@ if "livedex_daemon" in sys.orig_argv:
 {indent(inspect.getsource(in_any_case), "    ")}
     beneath.has_openat2 = lambda: False
     os.stat, os.open = in_any_case(os.stat), in_any_case(os.open)
-"""
+""")

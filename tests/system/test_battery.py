@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from helpers.daemon_template import only_sets
 from helpers.fault_injection import with_code
 from helpers.support import Daemon, Home, Tree, codes, found, wait_until
 
 FILES = 40
-ON_BATTERY = """
+ON_BATTERY = only_sets("""
 import sys
 if "livedex_daemon" in sys.orig_argv:
     from livedex_daemon.write import power
     power.on_battery = lambda supplies="": True
-"""
+""")
 
 
 def fill(tree: Tree, word: str) -> None:

@@ -160,6 +160,7 @@ def test_a_damaged_file_is_named_and_the_rest_works(client: Client, home: Home) 
     wait_until(lambda: client.call("status")["warnings"] == [], what="the end of the warning")
 
 
+@pytest.mark.ticks_often
 def test_a_damaged_file_is_named_though_nobody_calls(home: Home, start_daemon: Callable[..., Daemon]) -> None:
     daemon, path, kept = start_daemon(), home.data / "exchange.db", home.data / "kept.db"
     with daemon.client() as client:
@@ -177,6 +178,7 @@ def test_a_damaged_file_is_named_though_nobody_calls(home: Home, start_daemon: C
         assert client.call("exchange/read", {"topic": "a"})["messages"][0]["body"] == "kept"
 
 
+@pytest.mark.ticks_often
 def test_dead_letters_are_said_until_they_are_handled(client: Client, home: Home) -> None:
     with closing(Queue(home.data / "exchange.db", real=True, max_attempts=1)) as queue:
         queue.publish("work", "poison")

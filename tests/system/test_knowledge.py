@@ -114,6 +114,7 @@ def test_a_damaged_memory_hinders_nothing_else(home: Home, start_daemon: Callabl
     assert path.read_bytes() == b"not a database" * 100
 
 
+@pytest.mark.ticks_often
 def test_a_damaged_memory_is_named_though_nobody_calls(home: Home, start_daemon: Callable[..., Daemon]) -> None:
     daemon, path, kept = start_daemon(), home.data / "knowledge.db", home.data / "kept.db"
     with daemon.client() as client:
@@ -133,6 +134,7 @@ def test_a_damaged_memory_is_named_though_nobody_calls(home: Home, start_daemon:
         assert client.knowledge_search(query="text")["entries"]
 
 
+@pytest.mark.ticks_often
 def test_a_folder_in_the_place_of_memory_is_named_until_it_is_away(client: Client, home: Home) -> None:
     path = home.data / "knowledge.db"
     path.mkdir()

@@ -103,6 +103,7 @@ def test_folders_that_became_files_while_the_daemon_was_down(daemon: Daemon, tre
         assert wait_ready(client)["files"] == len(names)
 
 
+@pytest.mark.ticks_often
 def test_a_pending_row_that_nothing_works_on_lasts_seconds(client: Client, tree: Tree, home: Home) -> None:
     """No known defect leaves such a row: a SQL tool adds this one, as two earlier defects did."""
     tree.write_all({"lost.txt": "zebra\n", "other.txt": "okapi\n"})

@@ -191,6 +191,7 @@ def test_a_configured_link_that_led_nowhere_is_followed(start_daemon: Callable[.
         assert found(client, "alpha") == ["b.txt"]
 
 
+@pytest.mark.ticks_often
 def test_a_configured_link_is_followed_to_another_folder(start_daemon: Callable[..., Daemon], tmp_path: Path) -> None:
     """The former folder is still there, as the former release is; at last a folder takes the place of the link."""
     where = tmp_path.resolve()

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import pytest
 
+from helpers.daemon_template import only_sets
 from helpers.fake_gateway import FakeGateway
+from helpers.fault_injection import with_code
 from helpers.support import Daemon, Home, Tree, add_root, wait_until
 from livedex_ipc.client import Client
 
 KILLS = int(os.environ.get("LIVEDEX_EMBED_KILLS", "3"))
 BATCH = 4
 FILES = 120
+
+
+# The pauses after a failure of the gateway: else 5 s for queries, and up to a minute for texts.
+SOON = only_sets("""
+import sys
+if "livedex_daemon" in sys.orig_argv:
+    from livedex_daemon.embedding import embedding_thread, query_vectors
+    embedding_thread.AGAIN_S, query_vectors.REST_S = (0.5,), 0.5
+""")
 
 
 def configure(home: Home, gateway: FakeGateway) -> None:
@@ -71,21 +84,26 @@ def test_a_killed_run_goes_on_where_it_was(
 
 @pytest.mark.parametrize("mode", ["stall", "fail", "busy", "short", "zero", "few", "garbage"])
 def test_a_bad_gateway_leaves_searches_as_they_are(
-    tree: Tree, home: Home, client: Client, gateway: FakeGateway, mode: str
+    tree: Tree, home: Home, start_daemon: Callable[..., Daemon], tmp_path: Path, gateway: FakeGateway, mode: str
 ) -> None:
-    index_harbour(tree, home, client, gateway)
-    gateway.mode = mode
+    with start_daemon(**with_code(tmp_path / "seam", SOON)).client() as client:
+        index_harbour(tree, home, client, gateway)
+        gateway.mode = mode
+        searches_go_on(tree, client)
+        assert client.call("status")["state"] == "ready"
+        gateway.mode = "ok"
+        gateway.released.set()
+        wait_until(lambda: is_complete(client), 60.0, what="the vectors once it is well")
+        wait_until(lambda: mode_of(client, "sailing boat") == "hybrid", 30.0, what="a query with a vector")
+
+
+def searches_go_on(tree: Tree, client: Client) -> None:
     for number in range(5):
         tree.write(f"new{number}.md", f"zebra{number} crossing\n")
         answer = client.call("search", {"query": f"zebra{number} crossing"})
         assert answer["fresh"]
         assert answer["hits"][0]["relative_path"] == f"new{number}.md"
         assert not [w for w in answer["warnings"] if w["code"] == "query_deadline"]
-    assert client.call("status")["state"] == "ready"
-    gateway.mode = "ok"
-    gateway.released.set()
-    wait_until(lambda: is_complete(client), 60.0, what="the vectors once it is well")
-    wait_until(lambda: mode_of(client, "sailing boat") == "hybrid", 30.0, what="a query with a vector")
 
 
 def test_a_gateway_with_another_model_of_the_same_name_is_named_with_what_mends_it(

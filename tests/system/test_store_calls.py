@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from helpers.daemon_template import only_sets
 from helpers.fault_injection import injected, with_code
 from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_until
 from livedex_ipc.errors import Unavailable
@@ -26,7 +27,7 @@ FILES = 30
 PATIENT_S = 60.0  # on a loaded machine
 
 # Short timeouts, so that the tests are short.
-IMPATIENT = "from livedex_indexing.store import database\ndatabase.BUSY_MS = 500\n"
+IMPATIENT = only_sets("from livedex_indexing.store import database\ndatabase.BUSY_MS = 500\n")
 
 needs_strace = [
     pytest.mark.needs("strace"),

@@ -21,7 +21,7 @@ from livedex_ipc.errors import Unavailable
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-FILES = 40
+FILES = 30  # one child cuts them
 NOTICED_S = 10.0  # the promise
 QUERIES: dict[str, dict[str, Any]] = {"search": {"query": "words", "limit": 100}, "search/files": {"query": "words"}}
 FLIPPED_STARTS = int(os.environ.get("LIVEDEX_FLIPPED_STARTS", "3"))

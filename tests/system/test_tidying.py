@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
+from helpers.daemon_template import only_sets
 from helpers.fault_injection import TICKS_OFTEN, with_code
 from helpers.support import Daemon, Home, Tree, add_root, found, wait_ready, wait_until
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 # The daemon's own maintenance, sooner: it waits for 20 s of quiet, and looks every 30 s.
-SOON = """
+SOON = only_sets("""
 import sys
 if "livedex_daemon" in sys.orig_argv:
     from livedex_daemon.upkeep import idle_maintenance, schedule
@@ -31,9 +32,9 @@ if "livedex_daemon" in sys.orig_argv:
         idle_maintenance.log.info("tidied")
 
     idle_maintenance.memory.release = reported  # the last thing that a run does
-"""
+""")
 
-EACH_SECOND = (
+EACH_SECOND = only_sets(
     SOON
     + """
     from livedex_daemon.index_file import opener
