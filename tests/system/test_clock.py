@@ -80,7 +80,7 @@ def shim(tmp_path: Path) -> dict[str, str]:
 def test_the_clock_jumps_under_a_running_daemon(
     start_daemon: Callable[..., Daemon], tree: Tree, tmp_path: Path, shim: dict[str, str]
 ) -> None:
-    tree.write_all({f"f{number}.txt": f"stayword{number}x\n" for number in range(50)})
+    tree.write_all({f"f{number}.txt": f"stayword{number}x\n" for number in range(30)})
     daemon = start_daemon('[watch]\nreconcile_every = "1s"\n', **shim)
     with daemon.client() as client:
         add_root(client, tree)
@@ -114,7 +114,7 @@ def test_another_time_at_the_next_start(
     start_daemon: Callable[..., Daemon], tree: Tree, tmp_path: Path, shim: dict[str, str]
 ) -> None:
     """The entries of a present root are kept, however old they seem."""
-    tree.write_all({f"f{number}.txt": f"stayword{number}x\n" for number in range(50)})
+    tree.write_all({f"f{number}.txt": f"stayword{number}x\n" for number in range(30)})
     daemon = start_daemon(**shim)
     with daemon.client() as client:
         add_root(client, tree)

@@ -41,7 +41,7 @@ def fill(tree: Tree) -> None:
 
 def changes_are_seen(client: Client, tree: Tree, word: str) -> None:
     """Changes in folders with a watch and in those without are found."""
-    for number in range(0, FOLDERS, 7):
+    for number in range(0, FOLDERS, 14):
         tree.write(f"d{number}/f.txt", f"{word}{number}word\n")
         assert found(client, f"{word}{number}word") == [f"d{number}/f.txt"]
         tree.write(f"d{number}/new/{word}.txt", f"{word}{number}new\n")

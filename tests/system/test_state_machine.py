@@ -25,7 +25,7 @@ from helpers.folder_model import IGNORE_PATTERNS, Model, Shared, are_apart, new_
 from helpers.rebuild_oracle import assert_as_rebuilt
 from helpers.support import Tree, wait_until
 
-EXAMPLES = int(os.environ.get("LIVEDEX_HISTORIES", "6"))
+EXAMPLES = int(os.environ.get("LIVEDEX_HISTORIES", "4"))
 STEPS = int(os.environ.get("LIVEDEX_STEPS", "100"))  # of a history, at most: most have fewer
 TOTALS_EVERY = 1_000  # steps: a run that is ended shows how far it came
 REBUILD_EVERY = int(os.environ.get("LIVEDEX_REBUILD_EVERY", "3"))  # histories between two comparisons with a new index

@@ -16,7 +16,7 @@ from helpers.support import Daemon, Home, Tree, add_root, found, wait_until
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-FILES = 40
+FILES = 30
 FRAME_BYTES, HEADER_BYTES = 24 + 4096, 32  # of the log
 
 Lose = Callable[[Home, Daemon, Tree], None]

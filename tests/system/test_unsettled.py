@@ -17,7 +17,7 @@ from helpers.support import Daemon, Tree, add_root, found, running, wait_until
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-SEARCHES = int(os.environ.get("LIVEDEX_CHURN_SEARCHES", "30"))
+SEARCHES = int(os.environ.get("LIVEDEX_CHURN_SEARCHES", "15"))
 LATE_MS = 10_000  # the time that a busy machine may add to a deadline
 
 # Inside the daemon: after each read of a file whose name asks for it, another program has written to it. So no

@@ -56,7 +56,7 @@ class Installation:
         self.folder = folder
         for package in PACKAGES:
             own = Path(str(package.__file__)).parent
-            shutil.copytree(own, folder / own.name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(own, folder / own.name)  # with compiled files: their times are kept
         (folder / "sitecustomize.py").write_text(SEAM)
         self.modules = folder / "modules"
         self.env = {"PYTHONPATH": str(folder), "MODULES": str(self.modules), "PYTHONDONTWRITEBYTECODE": "1"}
