@@ -64,7 +64,8 @@ def test_no_second_one_starts_though_lock_and_socket_are_removed(home: Home, dae
             with start(home) as second:
                 assert second.wait(20) == 4
         wait_until(lambda: home.server_pid() == daemon.pid, 10, what="a socket to come in by")
-        wait_until(lambda: (home.data / "daemon.lock").read_text() == f"{daemon.pid}\n", 10, what="the lock")
+        lock = home.data / "daemon.lock"
+        wait_until(lambda: lock.exists() and lock.read_text() == f"{daemon.pid}\n", 10, what="the lock")
         assert found(client, "firstword") == ["a.txt"]
 
 
