@@ -87,7 +87,7 @@ DEFECTS = (
         "field-of-a-type",
         "`hull_part->rivets` finds what uses the field, and not the type with it",
         "livedex_indexing/rank/defined_names.py",
-        (("has_member(read[i], name.name) and", "False and"),),
+        (("if _is_of(name, symbols[i], read[i])]", "if False]"),),
         f"{MEMBER}[hull_part->rivets-rivets;]",
     ),
     Defect(

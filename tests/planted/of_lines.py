@@ -7,6 +7,7 @@ from planted.defect import Defect
 FILES = "tests/indexing/lines/test_matching_files.py"
 LETTERS = "tests/indexing/text/test_letters.py"
 MEMBERS = "tests/indexing/search/test_members_by_name.py"
+DEFINED = "tests/system/test_lines_of_definitions.py::test_the_first_hit_is_the_line_that_defines_it"
 
 DEFECTS = (
     Defect(
@@ -34,7 +35,7 @@ DEFECTS = (
         "member-behind-what-sets-it",
         "what sets a member of a type comes before the type",
         "livedex_indexing/rank/line_places.py",
-        (("dict.fromkeys(having, _SET_ONLY)", "dict.fromkeys(having, 1.0)"),),
+        (("_SET_ONLY: Final = 0.6", "_SET_ONLY: Final = 1.0"),),
         f"{MEMBERS}::test_its_type_comes_before_what_sets_it",
     ),
     Defect(
@@ -170,5 +171,47 @@ DEFECTS = (
         "livedex_indexing/search/typed_lines.py",
         (("_MOST_FILES: Final = 2_048", "_MOST_FILES: Final = 16"),),
         "tests/indexing/search/test_typed_lines.py::test_a_piece_of_a_line_is_found_among_many_files_with_its_words",
+    ),
+    Defect(
+        "impl-for-its-type",
+        "the `impl` of a type, or a type without a body, comes before the type itself",
+        "livedex_indexing/rank/likely_names.py",
+        (("return [chunk_id for chunk_id in found if chunk_id in of_type] or of_type or found", "return found"),),
+        "tests/indexing/rank/test_likely_names.py::test_a_type_comes_before_its_implementation_and_before_one_without_a_body",
+    ),
+    Defect(
+        "plain-member",
+        "a lower-case name is not looked for as a member",
+        "livedex_indexing/rank/line_places.py",
+        (("        if plain:\n", "        if False:\n"),),
+        DEFINED,
+    ),
+    Defect(
+        "mention-with-owner",
+        "the hit of `Lamp::shine` points at a comment that has both",
+        "livedex_indexing/query/typed_span.py",
+        (("_place_of_owner(text, name, owner) if owner else None", "None"),),
+        DEFINED,
+    ),
+    Defect(
+        "hit-without-words",
+        "the hit of a definition without the typed package points at the imports",
+        "livedex_indexing/hits/hit_builder.py",
+        ((" or ([] if meant is None else [meant])", ""),),
+        DEFINED,
+    ),
+    Defect(
+        "namesake",
+        "a file that is called so in another case comes before the definition of a name",
+        "livedex_indexing/rank/results.py",
+        ((", is_defined=self._is_defined)", ")"),),
+        "tests/system/test_lines_of_definitions.py::test_a_defined_name_comes_before_a_file_that_is_called_so_in_another_case",
+    ),
+    Defect(
+        "parameter-as-member",
+        "a parameter in a line of its own is a member of the type",
+        "livedex_indexing/query/member_line.py",
+        (('if part.count("(") > part.count(")"):', "if False:"),),
+        "tests/indexing/query/test_member_line.py::test_what_only_looks_like_a_member_is_none",
     ),
 )

@@ -213,7 +213,8 @@ class HitMaker:
         BeyondPartError if ``part`` is too small."""
         text = decode_slice(part.data, content.encoding, chunk.start_byte - part.start, chunk.end_byte - part.start)
         meant = marks.typed(text)
-        snippet = cut(text, marks.spans(text), self._style.max_snippet_chars, meant)
+        spans = marks.spans(text) or ([] if meant is None else [meant])  # a name without its owner
+        snippet = cut(text, spans, self._style.max_snippet_chars, meant)
         at = chunk.start_byte + byte_length(text[: snippet.start], content.encoding)
         lines = Lines(part.data, content.encoding, part.start, part.size)
         shown = text[snippet.start : snippet.end]

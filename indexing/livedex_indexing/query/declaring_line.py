@@ -15,12 +15,17 @@ _SIGNS: Final = r"[.$@%#&\\]{0,2}"  # of a name: $width, .tabs, #main, @gap, \fo
 # key: value    "key": value    key = value    - key: value    .tabs {    $width: 1px
 _ALONE: Final = re.compile(rf"[ \t]*(?:- )?{_SIGNS}{_QUOTE}\Z")
 _SET: Final = re.compile(rf"{_QUOTE}[ \t]*(?::(?![:=])|[:?+]?=(?!=)|\{{)")
+_MATCHED: Final = re.compile(r"[ \t]*=>")  # Walk => 1: of a type, where `walk => 1` and `"Walk" => 1` set a key
 # const key =    static int key[] =    export key=
 _BEHIND_WORDS: Final = re.compile(r"[ \t]*(?!(?:case|return)\b)(?:[\w-]+(?:<[^<>]*>)?[ \t*&]+){1,5}[$\\]?\Z")
 _ASSIGNED: Final = re.compile(r"(?:\[[^\[\]]*\])*[ \t]*(?::[ \t]*[\w<>\[\], ]+)?=(?!=)")
+# private val key: Int    let mut key;
+_VARIABLE: Final = re.compile(r"[ \t]*(?:[\w@]+[ \t]+){0,4}(?:let|val|var)[ \t]+(?:mut[ \t]+)?\Z")
+_OF_VARIABLE: Final = re.compile(r"[ \t]*(?:[:=;?!]|\Z)")
 # .tabs,
 _SELECTOR: Final = re.compile(r"[ \t]*[.#]\Z")
 _LISTED: Final = re.compile(r"[ \t]*,?[ \t]*\Z")
+_MACRO: Final = r"(?:(?:[A-Z][A-Z\d]*_[A-Z_\d]+|__\w+)[ \t]+)?"  # class LAMP_EXPORT Walk    struct __packed walk
 # config KEY    @mixin name    #define KEY    \label{name}    .. option:: --name    CREATE TABLE name    @book{name,
 # .. _name:    [.. name]    [[name]]    [#name]    :CUSTOM_ID: name    #+name: name    {#name}    id="name"
 _KEYWORDS: Final = (
@@ -29,7 +34,7 @@ _KEYWORDS: Final = (
     r"renewcommand|set|struct|sub|target|trait|type|var"
 )
 _DECLARED: Final = re.compile(
-    rf"(?:[ \t]*[@#\\]?[ \t]*(?:export[ \t]+|local[ \t]+)?(?:{_KEYWORDS})\*?[ \t{{]+|"
+    rf"(?:[ \t]*[@#\\]?[ \t]*(?:export[ \t]+|local[ \t]+)?(?:{_KEYWORDS})\*?[ \t{{]+(?-i:{_MACRO})|"
     r".*\\(?:label|bibitem(?:\[[^\[\]]*\])?|hypertarget)\{|[ \t]*\.\.[ \t]+(?:[\w:-]+::[ \t]*|_`?|\[)|"
     rf"[ \t]*(?:@\w+\{{[ \t]*|\[\[|\[#|:CUSTOM_ID:[ \t]+|#\+name:[ \t]*)|.*(?:\{{#|\bid=)){_SIGNS}{_QUOTE}\Z",
     re.IGNORECASE,
@@ -44,9 +49,20 @@ _READ: Final = re.compile(
 )
 # class Walk    def walk    func (t *Tree) walk    const walk    typedef struct walk
 _KEYWORD: Final = re.compile(
-    r"\b(?:class|config|const|def|define|enum|fn|func|function|interface|let|macro(?:_rules!)?|module|namespace|object|proc|"
-    r"record|struct|sub|trait|type|typedef|union|val|var)(?:\s*\([^()]*\))?[ \t*&]+(?:\w+[.:])*\Z"
-)  # also def self.walk    function M.walk
+    r"\b(?:class|config|const|def(?:delegate|exception|guardp?|macrop?|module|p|protocol)?|define|enum|fn|func|function|"
+    r"interface|macro(?:_rules!)?|module|namespace|object|proc|record|struct|sub|trait|type|typedef|union)"
+    r"(?:\s*\([^()]*\))?[ \t*&]+"
+    rf"{_MACRO}(?:\w+(?:<[^<>]*>)?(?:\.|::?))*\Z"
+)  # also def self.walk    function M.walk    class LAMP_EXPORT Walk
+_NO_CODE: Final = re.compile(r"[ \t]*(?:friend\b|/?\*|//|--)")  # friend class Walk;    * enum walk - how to walk
+# struct walk *step;    const Walk step =
+_OF_C: Final = re.compile(r"\b(?:class|const|enum|struct|union)[ \t]+\Z")
+_TYPE_USED: Final = re.compile(r"[ \t]*[*&]|[ \t]+[A-Za-z_]\w*[ \t]*[;=,)\[]")
+# typedef struct tree walk;    } walk;
+_TYPEDEF: Final = re.compile(r"[ \t]*(?:typedef\b(?!.*\().*[\w \t*&>]|\}[ \t]*)\Z")
+_TYPEDEF_OF_FUNCTION: Final = re.compile(r"[ \t]*typedef\b[^;]*\([ \t]*\*[ \t]*\Z")  # typedef int (*walk)(int);
+_NOTHING: Final = re.compile(r"(?:[ \t]*\[[^\[\]]*\])*[ \t]*;")
+_OF_OTHER: Final = re.compile(r"(?:<[^<>]*>)?(?:::|\.)\w")  # class Walk::Step    fun Walk.step
 # message Walk    data Walk    function(walk    (defun walk    (define (walk
 _AT_START: Final = re.compile(
     r"[ \t]*(?:(?:data|message|newtype|rpc|service)[ \t]+|(?i:function|macro)[ \t]*\([ \t]*|"
@@ -54,8 +70,10 @@ _AT_START: Final = re.compile(
 )
 # walk <- function(x)    walk = function(x)    walk :: Tree -> Int
 _TYPED: Final = re.compile(r"[ \t]*(?:<-|=)[ \t]*function\b|[ \t]+::[ \t]")
-# static int *walk(struct tree *t)    public void walk() {    walk(t) {
-_RETURNED: Final = re.compile(r"(?![ \t]*(?:else|new|return|throw|yield)\b)[\w \t*&:<>,\[\]]*[\w*&>\]][ \t*&]+\Z")
+# static int *walk(struct tree *t)    public void walk() {    void Tree::walk() {    walk(t) {
+_RETURNED: Final = re.compile(
+    r"(?![ \t]*(?:else|new|return|throw|yield)\b)[\w \t*&:<>,\[\]]*[\w*&>\]][ \t*&]+(?:\w+(?:<[^<>]*>)?::)*~?\Z"
+)
 _HEADER: Final = re.compile(r"[ \t]*\((?!.*;[ \t]*\Z)")
 _FIELD: Final = re.compile(r"(?:[ \t]*\[[^\[\]]*\])*[ \t]*(?::[ \t]*\d+)?;")  # u32 walk[4];
 _BODY: Final = re.compile(r"[ \t]*\([^()]*\)[^;]*\{[ \t]*\Z")
@@ -74,6 +92,12 @@ def declares(text: str, name: str) -> bool:
 def declared_at(text: str, name: str) -> int | None:
     """Return where a line of the text declares the name, given in its case; None where no line does."""
     return next((at for at, before, after in lines_with(text, name) if _is_declared(before, after, name)), None)
+
+
+def introduced_at(text: str, name: str) -> int | None:
+    """Return where a line of the text declares the name by a keyword or with its type, rather than that it only sets
+    the name; None where no line does."""
+    return next((at for at, before, after in lines_with(text, name) if _is_introduced(before, after, name)), None)
 
 
 def labels(text: str, name: str) -> bool:
@@ -104,11 +128,15 @@ def defined_at(text: str, name: str, owner: str = "") -> int | None:
 
 
 def _is_defined(before: str, after: str, *, is_member: bool) -> bool:
+    if _OF_OTHER.match(after) or _NO_CODE.match(before) or (_OF_C.search(before) and _TYPE_USED.match(after)):
+        return False
     if (
         _KEYWORD.search(before)
         or _AT_START.match(before)
         or (not before.strip() and (_BODY.match(after) or _TYPED.match(after)))
     ):
+        return True
+    if (_NOTHING.match(after) and _TYPEDEF.match(before)) or (after[:1] == ")" and _TYPEDEF_OF_FUNCTION.match(before)):
         return True
     is_behind_type = _RETURNED.match(before) is not None
     return is_behind_type and bool(_HEADER.match(after) or (is_member and _FIELD.match(after)))
@@ -145,9 +173,15 @@ def is_in_section(text: str, section: str, key: str) -> bool:
 def _is_declared(before: str, after: str, name: str) -> bool:
     if _ALONE.match(before):
         if _SET.match(after):
-            return True
+            return not (name[0].isupper() and _MATCHED.match(after))
         return (name[0] in ".#" or _SELECTOR.match(before) is not None) and _LISTED.match(after) is not None
-    if (_BEHIND_WORDS.match(before) and _ASSIGNED.match(after)) or _READ.search(before) or _OF_RUBY.match(before):
+    return _READ.search(before) is not None or _is_introduced(before, after, name)
+
+
+def _is_introduced(before: str, after: str, name: str) -> bool:
+    if _VARIABLE.match(before) and _OF_VARIABLE.match(after):
+        return True
+    if (_BEHIND_WORDS.match(before) and _ASSIGNED.match(after)) or _OF_RUBY.match(before):
         return True
     if _EXPORTED.match(before) and _ASSIGNED.match(after):
         return not after.lstrip("= \t").startswith(name)  # else it is declared elsewhere

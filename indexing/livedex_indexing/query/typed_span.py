@@ -12,9 +12,9 @@ from typing import Final
 
 from livedex_indexing.model import Query
 from livedex_indexing.query.declaration import declarations
-from livedex_indexing.query.declaring_line import declared_at, defined_at
+from livedex_indexing.query.declaring_line import declared_at, defined_at, introduced_at
 from livedex_indexing.query.inner_text import texts_inside
-from livedex_indexing.query.member_line import first_set_at, member_at
+from livedex_indexing.query.member_line import first_set_at, is_type, member_at, typed_at
 from livedex_indexing.query.message_names import names_in_message
 from livedex_indexing.query.names_among_words import members_among, members_as_words, names_among
 from livedex_indexing.query.typed_name import continues_word, name_inside, plain_signs, typed_name
@@ -58,6 +58,10 @@ class TypedSpan:
             if declared is not None:
                 start = text.rfind("\n", 0, declared.end()) + 1
                 return max(start, declared.start()), declared.end()
+        for name, owner in self._owners.items():
+            at = _place_of_owner(text, name, owner) if owner else None
+            if at is not None:
+                return at, at + len(name)
         low = _lower(text)
         for wording in self._wordings:
             found = self._find(text, low, wording)
@@ -94,9 +98,33 @@ class TypedSpan:
 
 
 def defining_place(text: str, name: str, owner: str) -> int | None:
-    """Return where a line of the text defines the name of the ``owner``, else declares it, else makes it a member of a
-    type or sets it as one; None where no line does."""
-    for place in (partial(defined_at, owner=owner), declared_at, member_at, first_set_at):
+    """Return where a line of the text defines the name of the ``owner``, else makes it a member of a type, else
+    declares it or sets it as a member; None where no line does."""
+    surely = partial(member_at, owner=owner, surely=True)
+    for place in (
+        partial(defined_at, owner=owner),
+        surely,
+        typed_at,
+        introduced_at,
+        declared_at,
+        member_at,
+        first_set_at,
+    ):
+        at = place(text, name)
+        if at is not None:
+            return at
+    return None
+
+
+def _place_of_owner(text: str, name: str, owner: str) -> int | None:
+    """Return where a line of the text defines a name, or makes it a member of the ``owner``, which has more there than
+    the two as they were typed; None where no line does."""
+    if name not in text:
+        return None
+    for place in (
+        partial(defined_at, owner=owner),
+        partial(member_at, owner=owner, surely=True) if is_type(text, owner) else typed_at,
+    ):
         at = place(text, name)
         if at is not None:
             return at

@@ -14,6 +14,7 @@ from livedex_indexing.query.typed_name import AROUND, MOST_ASKING, name_inside, 
 from livedex_indexing.query.typed_reference import referred
 
 _WORD: Final = re.compile(r"\w")
+_PLAIN: Final = re.compile(r"[a-z]{4,}")
 _OF_MACRO: Final = re.compile(r"\\\w+\{([^{}]+)\}")  # \index{name}
 _SET_BEFORE: Final = re.compile(r"\s*([A-Z][A-Z\d_]+)=\S*\s+\S")  # NAME=value command
 _SCRIPT: Final = re.compile(r"(?:(?:npm|pnpm|yarn|bun)(?: run| run-script)?|composer run(?:-script)?) (\S+)")
@@ -60,6 +61,12 @@ def word_inside(text: str) -> TypedWord | None:
     macro = _OF_MACRO.fullmatch(wanted[0]) or _OF_SHELL.fullmatch(wanted[0])
     word = without_prefix(macro[1] if macro else word)
     return None if not word or (word.isalpha() and word.islower()) else TypedWord(word)
+
+
+def plain_word(text: str) -> str:
+    """Return the text if it is one lower-case word, without signs, that may be the name of a member; else nothing."""
+    word = text.strip()
+    return word if _PLAIN.fullmatch(word) and word not in ASKING else ""
 
 
 def is_word(text: str) -> bool:

@@ -9,14 +9,15 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
+from livedex_indexing.query.declaring_line import defined_at, introduced_at
 from livedex_indexing.query.filters import OF_CONTENT
 from livedex_indexing.query.hyphenated_name import hyphenated_name
-from livedex_indexing.query.member_line import has_member, is_type
+from livedex_indexing.query.member_line import has_member, is_member_of, is_type, typed_at
 from livedex_indexing.query.message_names import names_in_message
 from livedex_indexing.query.names_among_words import members_among, members_as_words, names_among
 from livedex_indexing.query.typed_name import TypedName, is_of_types, names_used_with
 from livedex_indexing.rank.index_view import IndexView
-from livedex_indexing.rank.likely_names import defining, first_defining, having, likely_first, within
+from livedex_indexing.rank.likely_names import begin_definition, defining, first_defining, having, likely_first, within
 from livedex_indexing.rank.outline_probe import OutlineProbe
 from livedex_indexing.rank.postings import CONTENT_OF, chunks_in_spans, first_of_each, phrase
 
@@ -66,19 +67,22 @@ class Definitions:
         matches = [phrase(own)]
         if owner:
             matches = [phrase([*owner, *own]), f"({phrase(owner)} AND {phrase(own)})", *matches]
+        inside: list[int] = []  # chunks that are in the definition, it seems
         for match in matches:
-            is_other = bool(owner) and match is matches[-1]
+            is_last = bool(owner) and match is matches[-1]
+            is_other = is_last and not inside
             if is_other:
                 rated = (self._of_module(name, own) if is_type else {}) or self._of_member(name, own, owner)
             if rated:
                 return rated
-            proposed = self._view.proposed(f"symbols : {match}", ROWS)
-            inside = self._in_package(within(self._reader, proposed, self._files), name.package)
-            found, is_sure = self._named(name, own, inside)
+            found, is_sure = (inside, True) if is_last and inside else self._with_name(match, name, own)
+            if owner and not is_last and is_sure and not begin_definition(name, self._texts(found)):
+                inside = inside or found
+                continue
             if not found:
                 continue
             symbols = [(symbol or "").split(".") for _, symbol in self._reader.rows_of(SYMBOLS, found)] if owner else []
-            is_owner_known = is_other or (is_sure and any(name.owner in parts for parts in symbols))
+            is_owner_known = is_other or (is_sure and self._is_known(name.owner, found, symbols))
             rated = {} if is_owner_known or not owner else self._of_member(name, own, owner)
             value = AS_WORDS if name.is_words else self._elsewhere(owner) if is_other else DEFINED
             if owner and not (is_owner_known or is_type or any(parts[-1] == name.name for parts in symbols)):
@@ -86,6 +90,16 @@ class Definitions:
             value = value if is_sure else UNSURE * value
             return rated or self.firsts_most(dict.fromkeys(found, value), name)
         return {}
+
+    def _is_known(self, owner: str, found: Sequence[int], symbols: Sequence[Sequence[str]]) -> bool:
+        """Whether the owner of a name is that of one of the chunks that define the name, or a namespace there."""
+        if any(owner in parts for parts in symbols):
+            return True
+        return owner != "" and any(is_type(text, owner) for text in self._texts(found).values())
+
+    def _with_name(self, match: str, name: TypedName, own: Sequence[str]) -> tuple[list[int], bool]:
+        proposed = within(self._reader, self._view.proposed(f"symbols : {match}", ROWS), self._files)
+        return self._named(name, own, self._in_package(proposed, name.package))
 
     def _of_member(self, name: TypedName, own: Sequence[str], owner: Sequence[str]) -> dict[int, float]:
         """Rate the chunks with a line that makes a name a member of its owner, which is no definition of its own: a
@@ -99,7 +113,14 @@ class Definitions:
         likely = sorted(symbols, key=lambda i: (name.owner != symbols[i][-1], name.owner not in symbols[i], i))
         for step in range(0, _STEPS * READ, READ):
             read = self._texts(likely[step : step + READ]) if likely[step:] else {}
-            found = [i for i in sorted(read) if has_member(read[i], name.name) and _is_of(name, symbols[i], read[i])]
+            of_owner = [i for i in sorted(read) if _is_of(name, symbols[i], read[i])]
+            found = (
+                [i for i in of_owner if is_member_of(read[i], name.name, name.owner)]
+                or [i for i in of_owner if defined_at(read[i], name.name) is not None]
+                or [i for i in of_owner if typed_at(read[i], name.name) is not None]
+                or [i for i in of_owner if introduced_at(read[i], name.name) is not None]
+                or [i for i in of_owner if has_member(read[i], name.name)]
+            )
             if found:
                 return self.firsts_most(dict.fromkeys(found, DEFINED))
         return {}

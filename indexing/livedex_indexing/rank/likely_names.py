@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from livedex_indexing.query.declaring_line import defined_at, defines
+from livedex_indexing.query.member_line import begins_type
 from livedex_indexing.query.typed_name import Finder, TypedName
 from livedex_indexing.rank.postings import CONTENT_OF, Texts
 from livedex_indexing.store.read_pool import Reader
@@ -46,13 +47,19 @@ def defining(name: TypedName, symbols: Mapping[int, str | None], texts: Texts) -
     else those with a line that does. A name may be a part of the names in a chunk, and be used there."""
     is_named = name.whole
     first = [chunk_id for chunk_id, symbol in symbols.items() if is_named((symbol or "").rpartition(".")[2])]
-    read = {} if first else texts(symbols)
+    read = texts(symbols)
     typed, is_member = name.name.lower() if name.any_case else name.name, name.owner != ""
-    return first or [
-        chunk_id
-        for chunk_id, text in sorted(read.items())
-        if defines(text.lower() if name.any_case else text, typed, is_member=is_member)
-    ]
+    cased = {chunk_id: text.lower() if name.any_case else text for chunk_id, text in sorted(read.items())}
+    found = first or [i for i, text in cased.items() if defines(text, typed, is_member=is_member)]
+    # the grammar of Rust names an `impl` by its type, too, and C has types without a body
+    types = {chunk_id: begins_type(text, typed) for chunk_id, text in cased.items()}
+    of_type = [chunk_id for chunk_id, value in types.items() if value == max(types.values()) > 0.0]
+    return [chunk_id for chunk_id in found if chunk_id in of_type] or of_type or found
+
+
+def begin_definition(name: TypedName, read: Mapping[int, str]) -> bool:
+    """Whether a line of one of some texts defines the name: others may be inside the definition."""
+    return any(defined_at(text, name.name) is not None for text in read.values())
 
 
 def first_defining(name: TypedName, rows: Iterable[tuple[int, int]], read: Mapping[int, str]) -> list[int]:

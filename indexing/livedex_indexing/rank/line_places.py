@@ -11,10 +11,10 @@ from typing import Final
 
 from livedex_indexing.model import KINDS
 from livedex_indexing.query.declaration import Declaration, declarations
-from livedex_indexing.query.declaring_line import declares, is_in_section, labels
-from livedex_indexing.query.member_line import member_at
+from livedex_indexing.query.declaring_line import declares, introduced_at, is_in_section, labels
+from livedex_indexing.query.member_line import member_at, typed_at
 from livedex_indexing.query.typed_name import TypedName, word_place
-from livedex_indexing.query.typed_word import TypedWord, word_inside
+from livedex_indexing.query.typed_word import TypedWord, plain_word, word_inside
 from livedex_indexing.rank.defined_names import DEFINED, UNSURE
 from livedex_indexing.rank.index_view import IndexView
 from livedex_indexing.rank.key_places import chunks_with_key
@@ -29,7 +29,7 @@ _COMMON: Final = 40_000  # rows of the rarest word of such a declaration; of mor
 _IN_OWN_FILE: Final = 0.3  # share of a use in the file that defines the name
 _OF_OWNER: Final = 0.65  # share of the declaration of a key with its section: less than for the text as typed
 MEANT: Final = 1.4  # … of a key with the very path, and of what a reference names: as for a whole line
-_SET_ONLY: Final = 0.9  # … of a line that sets a name which is a member of a type elsewhere
+_SET_ONLY: Final = 0.6  # … of a line that sets a name which is declared elsewhere, or a member of a type
 _WITHOUT_OWNER: Final = 0.4  # … and without it
 _ELSEWHERE: Final = 2.0  # … for a declaration in another form, which may have no word of the query
 _QUOTING: Final = f"""SELECT id FROM chunks WHERE id IN (SELECT value FROM json_each(?))
@@ -74,6 +74,9 @@ class LinePlaces:
     ) -> tuple[dict[int, float], list[int]]:
         """Rate the chunks with a line that declares the word in a text; if there are none, return those that have it as
         typed. None where definitions are ``rated`` that are sure, unless a reference names the word."""
+        plain = "" if rated else plain_word(text)
+        if plain:
+            return self._of_plain(plain), []
         word = word_inside(text)
         if word is None or (DEFINED in rated.values() and not word.is_reference):
             return {}, []
@@ -104,8 +107,14 @@ class LinePlaces:
             read = sorted(self._texts(found[step : step + _AT_ONCE]).items())
             having = [chunk_id for chunk_id, text in read if is_place(text, word.text)]
             of_type = [i for i, text in read if is_bare and member_at(text, word.text, surely=True) is not None]
+            of_type = of_type or [i for i, text in read if is_bare and typed_at(text, word.text) is not None]
             if of_type:  # what sets it there, too, may only be given to the type: `.gain = 3`, `gain: 3`
                 return {**dict.fromkeys(having, _SET_ONLY), **dict.fromkeys(of_type, 1.0)}, []
+            introducing = [
+                i for i, text in read if is_bare and i in having and introduced_at(text, word.text) is not None
+            ]
+            if introducing:
+                return {**dict.fromkeys(having, _SET_ONLY), **dict.fromkeys(introducing, 1.0)}, []
             if having:
                 of_owner = [i for i, text in read if i in having and word.owner and word_place(text, word.owner) >= 0]
                 value = _OF_OWNER if of_owner else _WITHOUT_OWNER if word.owner else 1.0
@@ -115,6 +124,16 @@ class LinePlaces:
                 return dict.fromkeys(likely, 1.0), []
             written += [chunk_id for chunk_id, text in read if word_place(text, word.text) >= 0]
         return {}, written
+
+    def _of_plain(self, word: str) -> dict[int, float]:
+        """Rate the chunks with a line that makes a lower-case word, which few chunks have, a member of a type."""
+        tokens = self._reader.tokens(word)
+        if not 0 < self._view.rarest(tokens) <= _READ:
+            return {}
+        read = sorted(self._texts(self._view.proposed(f"body : {phrase(tokens)}", _READ)).items())
+        of_type = [i for i, text in read if member_at(text, word, surely=True) is not None]
+        of_type = of_type or [i for i, text in read if typed_at(text, word) is not None]
+        return dict.fromkeys(of_type or [i for i, text in read if introduced_at(text, word) is not None], 1.0)
 
     def using(self, name: TypedName, defining: Collection[int], best: Sequence[int]) -> dict[int, float]:
         """Rate, up to 1, the chunks that have a name as typed, without those ``defining`` it: less in the same file."""

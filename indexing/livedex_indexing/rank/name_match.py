@@ -24,6 +24,7 @@ SYNONYM: Final = 2.0  # words that a synonym counts for in the share of a name: 
 _AT_PATH: Final = 2.0  # weight of the name at a typed path: the file itself comes before files that mention it
 _SHORTEST: Final = 3  # letters of an abbreviation, which also has at least a third of the stem's
 _OTHER_CASE: Final = 0.9
+_NAMESAKE: Final = 0.1  # … for a name with a capital that is defined: walk.rs for `Walk`
 _SUFFIXES: Final = re.compile(rb"(?:\.[a-z]+){2}")  # edit.html.erb, walk.d.ts
 _OF_SUFFIXES: Final = 0.8  # of the part `called`, for a file with two of them that were not typed
 _ANOTHER_SUFFIX: Final = 0.9  # … with one more behind the typed one: walk.js.map
@@ -160,10 +161,12 @@ class NameMatcher:
         return words
 
 
-def called_by(place: TypedPlace, folder: bytes, name: bytes, *, has_text: bool = False) -> float:
+def called_by(
+    place: TypedPlace, folder: bytes, name: bytes, *, has_text: bool = False, is_defined: bool = False
+) -> float:
     """Return up to 1 for a file that a place names: a path without a line among other words must be the file's own, and
-    counts only where no file ``has_text``, all of it as typed."""
-    called = _called_as(place, folder, name)
+    counts only where no file ``has_text``, all of it as typed. ``is_defined``: a line defines the name as typed."""
+    called = _called_as(place, folder, name, _NAMESAKE if is_defined else _OTHER_CASE)
     if place.line or place.heading or place.is_whole:
         return called
     return _MENTIONED if called == 1 and not has_text else 0.0
@@ -201,16 +204,16 @@ def folders_above(path: str, folder: bytes) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _called_as(place: TypedPlace, folder: bytes, name: bytes) -> float:
+def _called_as(place: TypedPlace, folder: bytes, name: bytes, of_namesake: float) -> float:
     """Return up to 1 for a file with the very name that was typed, with or without its suffix: less in another case,
-    with one more suffix behind the typed one, or where not all of the typed folders are above it, and little if more of
-    them are above another; 0 for any other name."""
+    ``of_namesake`` where capitals were typed, with one more suffix behind the typed one, or where not all of the typed
+    folders are above it, and little if more of them are above another; 0 for any other name."""
     *above, last = _parts(place.path)
     own = name if last[:1] in _SIGNS else name.lstrip(_SIGNS)
     if not own.lower().startswith(last.lower()):  # the usual case, for a hundred names a search
         return 0.0
     names = (own, own.rpartition(b".")[0] or own)
-    value = 1.0 if last in names else _OTHER_CASE
+    value = 1.0 if last in names else _OTHER_CASE if last.islower() else of_namesake
     if last.lower() not in (names[0].lower(), names[1].lower()):
         if not (last.islower() and _SUFFIXES.fullmatch(own[len(last) :])):
             return 0.0

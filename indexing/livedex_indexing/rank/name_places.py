@@ -90,6 +90,7 @@ IN_QUESTION: Final = 0.6  # … for the definition of a lower-case word that a q
 VERBATIM: Final = 0.7  # … for a text of several words as typed
 IN_FEW: Final = 0.9  # … where it is plain words, and few chunks have them: they are meant
 LINE: Final = 1.0  # … if it is a whole line, or a heading of two words in its case
+OF_OWNER: Final = 1.4  # … for the definition of a name that was typed with its owner: it is meant
 SAME: Final = 1.4  # … a whole line in its case: more than a file's name and path can give another one
 
 
@@ -207,7 +208,13 @@ class NamePlaces:
         ``words``: the terms in order, and those whose counts the rows begin with."""
         label = is_label(text)
         if not label and len(text.split()) == 1 and DEFINED in named.values() and is_word(text):
-            return named
+            name = typed_name(text)
+            is_of_owner = name is not None and name.owner != ""
+            return (
+                {i: OF_OWNER * value if value == DEFINED else value for i, value in named.items()}
+                if is_of_owner
+                else named
+            )
         spoken, scored = words
         names = names_in_message(text) if named else ()
         values = names if has_plain_name(text) else ()  # a name of code is no value of the message in a file

@@ -17,6 +17,7 @@ from livedex_indexing.query.query_parser import with_words
 from livedex_indexing.query.query_terms import CompiledQuery, match_any, match_any_path
 from livedex_indexing.rank import postings
 from livedex_indexing.rank.auxiliary import auxiliary_degree, is_news, wants_auxiliary, wants_news
+from livedex_indexing.rank.defined_names import DEFINED
 from livedex_indexing.rank.document_sections import all_sections_count
 from livedex_indexing.rank.features import FeatureTable, MatchFeatures, extract, scored_terms, written
 from livedex_indexing.rank.fusion import by_reciprocal_rank, by_similarity, towards_best, with_ranks
@@ -94,6 +95,7 @@ class RankedResults:
         self._pasted: list[int] = []  # chunks that may have the text as it was typed
         self._line: dict[int, float] = {}  # those with the typed line
         self._has_text = False  # some chunk has the text as it was typed
+        self._is_defined = False  # … or surely defines it as a name
         self.not_as_typed: set[int] = set()  # chunks that were rated for a text like it
         self._left: list[int] = []  # candidate chunks that are not examined, best first
         words = [token for term in compiled.any_of for token in term.tokens]
@@ -178,6 +180,7 @@ class RankedResults:
             proposed = sorted(found.chunks, key=lambda chunk_id: (-found.chunks[chunk_id], chunk_id))
             most = EXAMINED if compiled.chunks < _SMALL_INDEX else min(EXAMINED, EXAMINED_PER_WORD * len(self._scored))
             named = {} if found.late else self._with_name(proposed)
+            self._is_defined = DEFINED in named.values()
             self._pasted, headed = ([], []) if found.late else self._with_text(proposed)
             together = [] if found.late else chunks_with_all(self._reader, self._scored, self._resolved, self._typed)
             ids = dict.fromkeys((*proposed[:most], *named, *self._pasted, *headed, *together))
@@ -345,7 +348,7 @@ class RankedResults:
         if place is None:
             may_be = has_words and self._spelt and not self._has_text
             return SPELT if may_be and is_spelt(self._spelt, folder, name) else 0.0
-        return called_by(place, folder, name, has_text=self._has_text)
+        return called_by(place, folder, name, has_text=self._has_text, is_defined=self._is_defined)
 
     def _not_examined(self) -> Iterator[dict[int, int]]:
         """Yield the candidates of the full-text index beyond those examined, with their contents."""

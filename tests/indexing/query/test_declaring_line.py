@@ -6,7 +6,15 @@ import time
 
 import pytest
 
-from livedex_indexing.query.declaring_line import declared_at, declares, defined_at, defines, is_in_section, labels
+from livedex_indexing.query.declaring_line import (
+    declared_at,
+    declares,
+    defined_at,
+    defines,
+    introduced_at,
+    is_in_section,
+    labels,
+)
 from livedex_indexing.query.member_line import member_at
 
 
@@ -60,6 +68,7 @@ def test_a_line_declares_a_name(name: str, line: str) -> None:
         ("NET_SCHED", "config NET_SCHED is needed for this"),
         ("walk", "walk(tree)"),
         ("LIMIT", "  case LIMIT: int x = 1;"),
+        ("Walk", "  Walk => step(),"),
         ("walk", "exports.walk = walk;"),
         ("walk", "delegate :walk, to: :tree"),
     ],
@@ -112,6 +121,27 @@ def test_a_key_is_below_the_heading_of_its_section(section: str, key: str, is_th
         ("    check_walk(tree, walk)", False),
         ("def check(walk, tree):", False),
         ("u32 walk[4];", False),
+        ("void Tree::walk(int steps) {", True),
+        ("std::vector<int> Tree<T>::walk() const {", True),
+        ("class LAMP_EXPORT walk : public Tree {", True),
+        ("struct Tree<Key>::walk {", True),
+        ("typedef struct tree walk;", True),
+        ("typedef std::map<int, Tree*> walk;", True),
+        ("} walk;", True),
+        ("typedef int (*walk)(int steps);", True),
+        ("struct __packed walk {", True),
+        ("class walk::Step {", False),
+        ("fun walk.step() {", False),
+        ("const walk* step = start;", False),
+        ("friend class walk;", False),
+        (" * struct walk - how to walk", False),
+        ("// class walk is of trees", False),
+        ("  defp walk(tree) do", True),
+        ("defmodule walk do", True),
+        ("default walk", False),
+        ("struct walk step = {", False),
+        ("    std::walk(tree,", False),
+        ("typedef int (*step)(int walk);", False),
         ("# the walk of a tree", False),
         ("walk <- function(tree) {", True),
         ("walk = function(tree)", True),
@@ -134,6 +164,24 @@ def test_the_line_that_defines_a_name(line: str, is_defined: bool) -> None:
 def test_a_member_may_be_a_field() -> None:
     assert defines("struct tree {\n\tu32 walk[4];\n};", "walk", is_member=True)
     assert not defines("struct tree {\n\tu32 walked;\n};", "walk", is_member=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_introduced"),
+    [
+        ("  private val walk: Int", True),
+        ("let mut walk;", True),
+        ("  let walk = 3", True),
+        ("export WALK=3 walk=2", False),
+        ("static int walk = 3;", True),
+        ("attr_reader :step, :walk", True),
+        ("walk = 3", False),
+        ("  walk: 3", False),
+        ("let step = walk;", False),
+    ],
+)
+def test_a_line_that_introduces_a_name_and_one_that_sets_it(line: str, is_introduced: bool) -> None:
+    assert (introduced_at(f"before\n{line}\n", "walk") is not None) is is_introduced
 
 
 def test_a_key_is_no_label() -> None:

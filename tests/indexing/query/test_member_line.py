@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from livedex_indexing.query.member_line import has_member, is_type, member_at
+from livedex_indexing.query.member_line import begins_type, has_member, is_member_of, is_type, member_at, typed_at
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,14 @@ from livedex_indexing.query.member_line import has_member, is_type, member_at
         "@RED = 1",
         "readonly RED?: string;",
         "val RED: Int = 1",
+        "protected $RED;",
+        "private ?int $RED = null;",
+        "public string RED { get; set; }",
+        "public int RED { private get; init; }",
+        "public static int RED => of(1);",
+        "std::atomic<int> RED;",
+        "$this->RED = 1;",
+        "int (*RED)(int hue);",
     ],
 )
 def test_a_line_that_declares_a_member(line: str) -> None:
@@ -42,7 +50,20 @@ def test_a_line_that_declares_a_member(line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["return RED;", "f(x, RED)", "x = RED", "RED == 1", "red(tree);", "self.REDS = 1", "if RED:", "# RED is a colour"],
+    [
+        "return RED;",
+        "f(x, RED)",
+        "x = RED",
+        "RED == 1",
+        "red(tree);",
+        "self.REDS = 1",
+        "if RED:",
+        "# RED is a colour",
+        "RED => 1,",
+        "RED::mix(1);",
+        "friend class RED;",
+        "paint: RED,",
+    ],
 )
 def test_a_line_that_uses_it(line: str) -> None:
     assert not has_member(f"x\n{line}\ny\n", "RED" if "RED" in line else "red")
@@ -50,6 +71,7 @@ def test_a_line_that_uses_it(line: str) -> None:
 
 def test_a_type_has_a_keyword_in_front() -> None:
     assert is_type("struct  hull {", "hull")
+    assert is_type("namespace hull {", "hull")
     assert not is_type("def hull(): struct hulls", "hull")
 
 
@@ -67,6 +89,16 @@ def test_a_type_has_a_keyword_in_front() -> None:
         "\tGREEN,\n\t/* if it is, return it */\n\tRED,\n\tBLUE,\n};\n",  # the type began in the chunk before
         "\tGREEN = 3,\n\tRED,\n",
         "int paint(void);\n\nenum { GREEN, RED };\n",
+        "  int mix(int a);\n  // Mixes if it is asked for.\n  void clean() MAY_LOCK(mutex);\n\n  int RED;\n",
+        "data Hue = GREEN Int | RED Int\n",
+        "data Hue\n  = GREEN\n  -- | as blood\n  | RED Int\n  deriving (Eq)\n",
+        "data class Hue(\n  val blue: Int,\n  val RED: Int,\n",
+        "type hue =\n  | GREEN\n  | RED of int\n",
+        "  NEEDS_LOCK(mutex);\n  int RED;\n",
+        "struct hue {\n\tint blue;\n\tint (*RED)(int hue);\n};\n",
+        "  public int Mix()\n  {\n    if (wet) { return mix(a); }\n    hue = 1;\n  }\n\n  private int RED;\n",
+        "{\n  // if it is known\n  private int blue;\n\n  private int RED;\n",  # its header is in the chunk before
+        "    return hue;\n  }\n\n  private int RED;\n",  # behind the end of a function that began before
     ],
 )
 def test_a_member_is_found_in_the_braces_of_its_type(text: str) -> None:
@@ -89,6 +121,11 @@ def test_a_member_is_found_in_the_braces_of_its_type(text: str) -> None:
         "\tmix(GREEN);\n\tpaint(BLUE,\n\t      RED,\n",
         "\thue = GREEN;\n\tpaint(BLUE,\n\t      RED,\n",
         "RED,\n",  # nothing is known of it
+        "{\n  hue = mix(blue);\n  int RED;\n",
+        "interface Paint {\n  fun mix(\n    blue: Int,\n    RED: Int,\n",
+        "| GREEN | 1 |\n| RED | 2 |\n",
+        "data Hue = GREEN\n\nmix hue = case hue of\n  | RED -> 1\n",
+        "  if (wet) {\n    mix(GREEN);\n  }\n  RED = 1;\n",
         "const hues = {\n  RED: 1,\n};\n",
     ],
 )
@@ -103,3 +140,36 @@ def test_time_is_linear(unit: str) -> None:
     has_member(text, "RED")
     member_at(text, "RED")
     assert time.process_time() - began < 0.5
+
+
+HUES = "class Paint {\n  Paint(int red) : red(red) {}\n  int red;\n};\nclass Brush {\n  int red;\n};\n"
+
+
+def test_the_line_with_a_type_and_the_owner_that_was_typed_come_first() -> None:
+    assert member_at(HUES, "red", surely=True) == HUES.index("red;")
+    assert member_at(HUES, "red", "Brush", surely=True) == HUES.rindex("red;")
+    assert is_member_of(HUES, "red", "Brush")
+    assert not is_member_of(HUES, "red", "Hue")
+
+
+def test_a_member_with_a_type_is_told_from_one_that_is_set() -> None:
+    assert typed_at("  int green;\n\n  int red;\n", "red") is not None
+    assert typed_at("  int green;\n\n  red = 1;\n", "red") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("pub struct Red<'a> {", 1.0),
+        ("class LAMP_EXPORT Red : public Hue {", 1.0),
+        ("public sealed interface Red", 1.0),
+        ("struct Red;", 0.5),
+        ("impl Red {", 0.0),
+        ("class Red::Step {", 0.0),
+        ("struct Red *red;", 0.0),
+        ("friend class Red;", 0.0),
+        ("let red = struct Red {", 0.0),
+    ],
+)
+def test_the_line_that_begins_a_type(line: str, value: float) -> None:
+    assert begins_type(f"x\n{line}\n", "Red") == value

@@ -21,6 +21,25 @@ int hoist(struct crane *crane) {
 """
 
 
+RUST = """/// As `Crane::lift` with Motion::Slow; cranes.Crane has Crane::height.
+/// See [`Crane::hoist`].
+pub struct Crane {
+    height: u32,
+}
+
+enum Motion {
+    Slow,
+}
+
+impl Crane {
+    /// Lifts, as Crane::lift(2) does.
+    pub fn lift(&self) {
+        move_by(Motion::Slow);
+    }
+}
+"""
+
+
 def found(typed: str, text: str = HEADER, query: Query | None = None) -> str | None:
     span = TypedSpan(typed, query or Query(typed)).find(text)
     return None if span is None else text[slice(*span)]
@@ -66,6 +85,22 @@ def test_a_word_that_may_go_on() -> None:
 def test_the_words_of_a_query_with_filters_and_phrases() -> None:
     assert found("lang:c int lifts", query=Query("int lifts")) == "int lifts"
     assert found('"see lift_max" crane', query=Query("crane", phrases=("see lift_max",))) == "see LIFT_MAX"
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("Crane::lift", "    pub fn lift(&self) {"),
+        ("Motion::Slow", "    Slow,"),
+        ("cranes.Crane", "pub struct Crane {"),
+        ("Crane::height", "    height: u32,"),
+        ("Crane::hoist", "/// See [`Crane::hoist`]."),
+    ],
+)
+def test_the_line_that_defines_a_name_comes_before_its_mention_with_the_owner(typed: str, line: str) -> None:
+    span = TypedSpan(typed, Query(typed)).find(RUST)
+    assert span is not None
+    assert RUST[RUST.rfind("\n", 0, span[0]) + 1 :].partition("\n")[0] == line
 
 
 WORDS = st.lists(st.sampled_from(["lift", "Lift", "LIFT", "lift_max", "#lift", "->", "crane.", "ß", "İ"]), min_size=1)

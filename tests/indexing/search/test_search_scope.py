@@ -263,7 +263,7 @@ def test_a_root_among_others_is_found_by_its_contents(index: Indexed, monkeypatc
     monkeypatch.setattr("livedex_indexing.query.filters.FEW_FILES", 0)
     monkeypatch.setattr(Reader, "rows", noted)
     assert len(index.search("walrus", roots=[str(index.folder / "root")], facets=["roots"])) == 1
-    assert len([plan for plan in plans if plan.startswith("SEARCH d USING INDEX files_by_content")]) == 3
+    assert len([plan for plan in plans if plan.startswith("SEARCH d USING INDEX files_by_content")]) == 4
 
 
 def test_how_many_chunks_hold_a_common_word_is_kept_while_the_index_hardly_grows(
