@@ -187,6 +187,13 @@ DEFECTS = (
         DEFINED,
     ),
     Defect(
+        "member-of-what-is-inside",
+        "`Reflector.tilt` finds the member of a type inside `Reflector`",
+        "livedex_indexing/rank/defined_names.py",
+        (("dict.fromkeys(directly or found, value)", "dict.fromkeys(found, value)"),),
+        DEFINED,
+    ),
+    Defect(
         "mention-with-owner",
         "the hit of `Lamp::shine` points at a comment that has both",
         "livedex_indexing/query/typed_span.py",

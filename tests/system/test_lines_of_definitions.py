@@ -143,7 +143,22 @@ mix colour = case colour of
   Amber -> 1
   Crimson n -> n
 """
+FILLER = "".join(f"    int lens{n}(int size) {{ return size * {n} + 12345678 / size - {n}; }}\n" for n in range(40))
+NESTED = f"""class Reflector {{
+{FILLER}
+  static class Shutter {{
+    int lens = 0;
+    void tilt(int lens) {{ this.lens = lens; }}
+{FILLER}
+  }}
+{FILLER}
+    void tilt(int degrees) {{
+      this.degrees = degrees;
+    }}
+}}
+"""
 FILES = {
+    "Reflector.java": NESTED,
     "lamp.rs": RUST,
     "src/Lantern.cs": CSHARP,
     "tests/LanternTests.cs": USES_OF_CSHARP,
@@ -188,6 +203,8 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
         ("Degrees", "include/beacon.h", "typedef unsigned int Degrees;"),
         ("light.candles.TallCandle", "candles/TallCandle.kt", "class TallCandle internal constructor("),
         ("candles.TallCandle", "candles/TallCandle.kt", "class TallCandle internal constructor("),
+        ("Reflector.tilt", "Reflector.java", "    void tilt(int degrees) {"),
+        ("Shutter.tilt", "Reflector.java", "    void tilt(int lens) { this.lens = lens; }"),
         ("lights.FlatLight", "lights/FlatLight.kt", "class FlatLight internal constructor(a: Int)"),
         ("TallCandle.Holder", "candles/TallCandle.kt", "  interface Holder {"),
         ("brightness", "torch.php", "    protected $brightness = 3;"),

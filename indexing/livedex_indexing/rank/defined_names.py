@@ -12,7 +12,7 @@ from typing import Final
 from livedex_indexing.query.declaring_line import defined_at, introduced_at
 from livedex_indexing.query.filters import OF_CONTENT
 from livedex_indexing.query.hyphenated_name import hyphenated_name
-from livedex_indexing.query.member_line import has_member, is_member_of, is_type, typed_at
+from livedex_indexing.query.member_line import begins_type, has_member, is_member_of, is_type, typed_at
 from livedex_indexing.query.message_names import names_in_message
 from livedex_indexing.query.names_among_words import members_among, members_as_words, names_among
 from livedex_indexing.query.typed_name import TypedName, is_of_types, names_used_with
@@ -81,21 +81,25 @@ class Definitions:
                 continue
             if not found:
                 continue
-            symbols = [(symbol or "").split(".") for _, symbol in self._reader.rows_of(SYMBOLS, found)] if owner else []
-            is_owner_known = is_other or (is_sure and self._is_known(name.owner, found, symbols))
+            rows = self._reader.rows_of(SYMBOLS, found) if owner else []
+            symbols = {chunk_id: (symbol or "").split(".") for chunk_id, symbol in rows}
+            is_owner_known = is_other or (is_sure and self._is_known(name.owner, symbols))
             rated = {} if is_owner_known or not owner else self._of_member(name, own, owner)
             value = AS_WORDS if name.is_words else self._elsewhere(owner) if is_other else DEFINED
-            if owner and not (is_owner_known or is_type or any(parts[-1] == name.name for parts in symbols)):
+            if owner and not (is_owner_known or is_type or any(parts[-1] == name.name for parts in symbols.values())):
                 value = OF_VARIABLE  # the names there have parts that are called so
             value = value if is_sure else UNSURE * value
-            return rated or self.firsts_most(dict.fromkeys(found, value), name)
+            read = self._texts(found) if owner else {}
+            directly = [i for i in sorted(read) if _is_directly_of(name, symbols.get(i, []), read[i])]
+            return rated or self.firsts_most(dict.fromkeys(directly or found, value), name)
         return {}
 
-    def _is_known(self, owner: str, found: Sequence[int], symbols: Sequence[Sequence[str]]) -> bool:
-        """Whether the owner of a name is that of one of the chunks that define the name, or a namespace there."""
-        if any(owner in parts for parts in symbols):
+    def _is_known(self, owner: str, symbols: Mapping[int, Sequence[str]]) -> bool:
+        """Whether the owner of a name is that of one of the chunks that define the name, or a namespace there.
+        ``symbols``: the first name of each."""
+        if any(owner in parts for parts in symbols.values()):
             return True
-        return owner != "" and any(is_type(text, owner) for text in self._texts(found).values())
+        return owner != "" and any(is_type(text, owner) for text in self._texts(symbols).values())
 
     def _with_name(self, match: str, name: TypedName, own: Sequence[str]) -> tuple[list[int], bool]:
         proposed = within(self._reader, self._view.proposed(f"symbols : {match}", ROWS), self._files)
@@ -255,6 +259,13 @@ class Definitions:
         if self._view.counted.known(phrase(owner)) == 0:
             return OF_VARIABLE
         return OTHER_OWNER if self._probe.is_in_a_name(owner) else OF_VARIABLE
+
+
+def _is_directly_of(name: TypedName, symbol: Sequence[str], text: str) -> bool:
+    """Whether a chunk is in the owner of a name, by its first symbol, and not in another type inside that."""
+    if symbol[-1:] == [name.owner] or symbol[-2:] == [name.owner, name.name]:
+        return True
+    return symbol[-2:-1] == [name.owner] and not begins_type(text, symbol[-1])
 
 
 def _is_of(name: TypedName, symbol: Sequence[str], text: str) -> bool:
