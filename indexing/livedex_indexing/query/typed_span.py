@@ -38,7 +38,9 @@ class TypedSpan:
     last word is unfinished, it may go on."""
 
     def __init__(self, text: str, query: Query) -> None:
-        names = (typed_name(text), name_inside(text), *names_in_message(text))
+        whole = typed_name(text)
+        self._member = whole if whole is not None and whole.owner else None
+        names = (whole, name_inside(text), *names_in_message(text))
         named = [name for name in names if name is not None and not name.is_words][:1]
         named = named or [*members_among(text), *names_among(text)]
         typed = (text, *query.phrases, query.text, *texts_inside(text), *(name.name for name in named))
@@ -58,10 +60,10 @@ class TypedSpan:
             if declared is not None:
                 start = text.rfind("\n", 0, declared.end()) + 1
                 return max(start, declared.start()), declared.end()
-        for name, owner in self._owners.items():
-            at = _place_of_owner(text, name, owner) if owner else None
+        if self._member is not None:
+            at = _place_of_owner(text, self._member.name, self._member.owner)
             if at is not None:
-                return at, at + len(name)
+                return at, at + len(self._member.name)
         low = _lower(text)
         for wording in self._wordings:
             found = self._find(text, low, wording)

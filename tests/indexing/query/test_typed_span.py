@@ -95,6 +95,7 @@ def test_the_words_of_a_query_with_filters_and_phrases() -> None:
         ("cranes.Crane", "pub struct Crane {"),
         ("Crane::height", "    height: u32,"),
         ("Crane::hoist", "/// See [`Crane::hoist`]."),
+        ("Crane::lift(2)", "    /// Lifts, as Crane::lift(2) does."),  # a call that was pasted
     ],
 )
 def test_the_line_that_defines_a_name_comes_before_its_mention_with_the_owner(typed: str, line: str) -> None:
