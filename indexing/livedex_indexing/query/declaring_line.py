@@ -25,7 +25,7 @@ _OF_VARIABLE: Final = re.compile(r"[ \t]*(?:[:=;?!]|\Z)")
 # .tabs,
 _SELECTOR: Final = re.compile(r"[ \t]*[.#]\Z")
 _LISTED: Final = re.compile(r"[ \t]*,?[ \t]*\Z")
-_MACRO: Final = r"(?:(?:[A-Z][A-Z\d]*_[A-Z_\d]+|__\w+)[ \t]+)?"  # class LAMP_EXPORT Walk    struct __packed walk
+MACRO: Final = r"(?:(?:[A-Z][A-Z\d]*_[A-Z_\d]+|__\w+)[ \t]+)?"  # class LAMP_EXPORT Walk    struct __packed walk
 # config KEY    @mixin name    #define KEY    \label{name}    .. option:: --name    CREATE TABLE name    @book{name,
 # .. _name:    [.. name]    [[name]]    [#name]    :CUSTOM_ID: name    #+name: name    {#name}    id="name"
 _KEYWORDS: Final = (
@@ -34,7 +34,7 @@ _KEYWORDS: Final = (
     r"renewcommand|set|struct|sub|target|trait|type|var"
 )
 _DECLARED: Final = re.compile(
-    rf"(?:[ \t]*[@#\\]?[ \t]*(?:export[ \t]+|local[ \t]+)?(?:{_KEYWORDS})\*?[ \t{{]+(?-i:{_MACRO})|"
+    rf"(?:[ \t]*[@#\\]?[ \t]*(?:export[ \t]+|local[ \t]+)?(?:{_KEYWORDS})\*?[ \t{{]+(?-i:{MACRO})|"
     r".*\\(?:label|bibitem(?:\[[^\[\]]*\])?|hypertarget)\{|[ \t]*\.\.[ \t]+(?:[\w:-]+::[ \t]*|_`?|\[)|"
     rf"[ \t]*(?:@\w+\{{[ \t]*|\[\[|\[#|:CUSTOM_ID:[ \t]+|#\+name:[ \t]*)|.*(?:\{{#|\bid=)){_SIGNS}{_QUOTE}\Z",
     re.IGNORECASE,
@@ -52,7 +52,7 @@ _KEYWORD: Final = re.compile(
     r"\b(?:class|config|const|def(?:delegate|exception|guardp?|macrop?|module|p|protocol)?|define|enum|fn|func|function|"
     r"interface|macro(?:_rules!)?|module|namespace|object|proc|record|struct|sub|trait|type|typedef|union)"
     r"(?:\s*\([^()]*\))?[ \t*&]+"
-    rf"{_MACRO}(?:\w+(?:<[^<>]*>)?(?:\.|::?))*\Z"
+    rf"{MACRO}(?:\w+(?:<[^<>]*>)?(?:\.|::?))*\Z"
 )  # also def self.walk    function M.walk    class LAMP_EXPORT Walk
 _NO_CODE: Final = re.compile(r"[ \t]*(?:friend\b|/?\*|//|--)")  # friend class Walk;    * enum walk - how to walk
 # struct walk *step;    const Walk step =

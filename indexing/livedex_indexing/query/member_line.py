@@ -9,7 +9,7 @@ import re
 from itertools import islice
 from typing import Final
 
-from livedex_indexing.query.declaring_line import lines_with
+from livedex_indexing.query.declaring_line import MACRO, lines_with
 
 _KINDS: Final = r"(?:class|enum|extension|interface|message|object|protocol|record|struct|trait|type|union)"
 _ENDED: Final = r"[ \t]*(?:[=,;{}?!]|:(?!:)|$|//|/\*|#|\()(?![=>])"
@@ -60,7 +60,7 @@ _TYPE: Final = re.compile(
     rf"^{_MODIFIERS}(?P<kind>{_KINDS})\b(?![ \t]+\w+[ \t*]+\w+\()",  # enum red walk(
     re.MULTILINE,
 )
-_KEYWORD: Final = re.compile(rf"{_MODIFIERS}{_KINDS}[ \t]+(?:(?:[A-Z][A-Z\d]*_[A-Z_\d]+|__\w+)[ \t]+)?")
+_KEYWORD: Final = re.compile(rf"{_MODIFIERS}{_KINDS}[ \t]+{MACRO}")
 _HEADER: Final = re.compile(r"[ \t]*(?:[<({=]|:(?!:)|\Z|(?:extends|final|implements|where)\b)")
 _WITHOUT_BODY: Final = re.compile(r"[ \t]*;")  # struct Red;    of C, it is defined elsewhere
 _WITH_ARGUMENTS: Final = ("class", "enum", "object", "record")  # … that may be behind the name of the type

@@ -106,8 +106,7 @@ class LinePlaces:
         for step in range(0, len(found), _AT_ONCE):
             read = sorted(self._texts(found[step : step + _AT_ONCE]).items())
             having = [chunk_id for chunk_id, text in read if is_place(text, word.text)]
-            of_type = [i for i, text in read if is_bare and member_at(text, word.text, surely=True) is not None]
-            of_type = of_type or [i for i, text in read if is_bare and typed_at(text, word.text) is not None]
+            of_type = _members(read, word.text) if is_bare else []
             if of_type:  # what sets it there, too, may only be given to the type: `.gain = 3`, `gain: 3`
                 return {**dict.fromkeys(having, _SET_ONLY), **dict.fromkeys(of_type, 1.0)}, []
             introducing = [
@@ -131,9 +130,9 @@ class LinePlaces:
         if not 0 < self._view.rarest(tokens) <= _READ:
             return {}
         read = sorted(self._texts(self._view.proposed(f"body : {phrase(tokens)}", _READ)).items())
-        of_type = [i for i, text in read if member_at(text, word, surely=True) is not None]
-        of_type = of_type or [i for i, text in read if typed_at(text, word) is not None]
-        return dict.fromkeys(of_type or [i for i, text in read if introduced_at(text, word) is not None], 1.0)
+        return dict.fromkeys(
+            _members(read, word) or [i for i, text in read if introduced_at(text, word) is not None], 1.0
+        )
 
     def using(self, name: TypedName, defining: Collection[int], best: Sequence[int]) -> dict[int, float]:
         """Rate, up to 1, the chunks that have a name as typed, without those ``defining`` it: less in the same file."""
@@ -163,3 +162,10 @@ class LinePlaces:
             return list(best[:most])
         found = dict.fromkeys(self._view.proposed(f"body : {match}", _ROWS))
         return [*dict.fromkeys((*(chunk_id for chunk_id in best if chunk_id in found), *found))][:most]
+
+
+def _members(read: Sequence[tuple[int, str]], name: str) -> list[int]:
+    """Return those of the chunks, given with their texts, that surely make a name a member of a type, else those that
+    give it a type as one."""
+    surely = [chunk_id for chunk_id, text in read if member_at(text, name, surely=True) is not None]
+    return surely or [chunk_id for chunk_id, text in read if typed_at(text, name) is not None]
