@@ -168,7 +168,7 @@ FILES = {
     "torch.php": PHP,
     "lights/FlatLight.kt": "package lights\n\nimport wax.Melter\n\nclass FlatLight internal constructor(a: Int)\n",
     "Light.hs": HASKELL,
-    "torches.md": "# Torches\n\nBrightness is brightness: a torch of more brightness has the brightness.\n",
+    "torches.md": "# Brightness\n\nBrightness is brightness: a torch of more brightness has the brightness.\n",
     "shells.py": "class Nushell:\n    name = 'nu'\n",
     "nushell.py": "from shells import Nushell\n\nnushell = Nushell()\nnushell.run(Nushell)\n",
 }
