@@ -18,6 +18,7 @@ class Limits(NamedTuple):
     in_flight: int = 64  # requests of one connection that run at the same time
     queued: int = 4096  # requests of one connection that wait to run, before reading from it pauses
     connections: int = 1000
+    refused: int = 64  # connections that stay open after their refusal, for linger_s
     unfinished_bytes: int = 64 * 1024 * 1024  # of requests that all connections have begun and not finished
     output_bytes: int = 8 * 1024 * 1024  # answers waiting for the client to read them
     write_s: float = 30.0  # a client that is behind must read something within this time

@@ -279,7 +279,7 @@ DEFECTS: tuple[Defect, ...] = (
         "no-descriptor-no-word",
         "a client for which the daemon has no descriptor gets no answer",
         "livedex_ipc/server/listener.py",
-        (("            self._refuse(SLICE if is_marked else 1)\n", "            pass\n"),),
+        (("            self._refuse(REFUSED if is_marked else 1)\n", "            pass\n"),),
         "tests/ipc/server/test_listener.py::test_a_server_without_descriptors_backs_off_and_recovers",
     ),
     Defect(
@@ -300,8 +300,15 @@ DEFECTS: tuple[Defect, ...] = (
         "a-pause-for-each",
         "of many clients for whom there is no descriptor, the last waits a pause for each before it",
         "livedex_ipc/server/listener.py",
-        (("SLICE if is_marked else 1", "1"),),
+        (("REFUSED if is_marked else 1", "1"),),
         "tests/ipc/server/test_listener.py::test_a_server_without_descriptors_backs_off_and_recovers",
+    ),
+    Defect(
+        "crowd-uses-up-descriptors",
+        "while hundreds of clients come at once, and are refused, no file can be opened to be read",
+        "livedex_ipc/server/listener.py",
+        (("range(SLICE - len(self._arriving) - self._leaving())", "range(64)"),),
+        "tests/ipc/server/test_listener.py::test_a_crowd_of_clients_does_not_use_up_the_descriptors",
     ),
     Defect(
         "unseen-grammar-missing",

@@ -20,7 +20,6 @@ pytestmark = [
     pytest.mark.needs("prlimit"),
     pytest.mark.skipif(sys.platform != "linux", reason="prlimit and /proc are Linux's"),
 ]
-MOST = RESERVE + 64
 
 
 def test_too_few_files_are_said_in_one_line(home: Home) -> None:
@@ -49,19 +48,22 @@ def test_a_low_soft_limit_is_raised(home: Home, tree: Tree, start_daemon: Callab
         assert codes(client) == set()
 
 
-def test_clients_leave_the_work_its_descriptors(home: Home, tree: Tree, start_daemon: Callable[..., Daemon]) -> None:
+@pytest.mark.parametrize(("most", "clients"), [(FEWEST, 8), (RESERVE + 64, 64)])
+def test_clients_leave_the_work_its_descriptors(
+    home: Home, tree: Tree, start_daemon: Callable[..., Daemon], most: int, clients: int
+) -> None:
     for number in range(20):
         tree.write(f"d{number % 3}/f{number}.txt", f"zebra {number}\n")
-    daemon = start_daemon(wrap=["prlimit", f"--nofile=100:{MOST}"])
+    daemon = start_daemon(wrap=["prlimit", f"--nofile=60:{most}"])
     with daemon.client() as client, ExitStack() as leaked:
         add_root(client, tree)
-        for _ in range(MOST):
+        for _ in range(RESERVE + 64):
             peer = leaked.enter_context(socket.socket(socket.AF_UNIX))
             peer.connect(str(home.socket))
         peer.settimeout(20)
         refusal = json.loads(peer.makefile("rb").readline())
-        assert refusal["error"]["code"] == 4 and "64 connections" in refusal["error"]["message"]
-        assert len(os.listdir(Path(f"/proc/{daemon.pid}/fd"))) < MOST
+        assert refusal["error"]["code"] == 4 and f"{clients} connections" in refusal["error"]["message"]
+        assert len(os.listdir(Path(f"/proc/{daemon.pid}/fd"))) < most
         tree.write("d0/f0.txt", "okapi\n")
         assert len(found(client, "zebra")) == 19
         assert found(client, "okapi") == ["d0/f0.txt"]

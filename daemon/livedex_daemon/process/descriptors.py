@@ -66,4 +66,8 @@ def raised_limits() -> Limits:
 def limits_for(descriptors: int) -> Limits:
     """Return the limits of the server in a process that may open so many descriptors."""
     limits = Limits()
-    return limits._replace(connections=max(FEWEST_CLIENTS, min(limits.connections, descriptors - RESERVE)))
+    missing = max(0, RESERVE + FEWEST_CLIENTS - descriptors)
+    return limits._replace(
+        connections=max(FEWEST_CLIENTS, min(limits.connections, descriptors - RESERVE)),
+        refused=max(0, limits.refused - missing),
+    )

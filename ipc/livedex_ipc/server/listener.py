@@ -1,7 +1,7 @@
 """Accepts clients from the listening socket, and pauses when no file descriptors are left.
 
-Invariant: every accepted client becomes a connection or is closed; running out of descriptors costs no CPU, and who
-waited a whole pause for one in vain is refused with the reason.
+Invariant: every accepted client becomes a connection or is closed, and few are on their way to either at once; running
+out of descriptors costs no CPU, and who waited a whole pause for one in vain is refused with the reason.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from livedex_ipc.server.message_json import failure
 
 log = logging.getLogger(__name__)
 
-SLICE = 64  # clients accepted at once, before connected ones are served
+SLICE = 16  # clients that are accepted and neither connected nor closed yet
+REFUSED = 64  # clients refused at once for want of a descriptor
 PAUSE_S = 0.25  # before the next attempt, when descriptors or memory ran out
 DRAINED = 64 * 1024  # bytes of a refused client that are read: it would get a reset instead of the reason
 _NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE)
@@ -30,13 +31,18 @@ NO_DESCRIPTOR = "the daemon has no free file descriptor for one more client: clo
 class Listener:
     """Accepts on ``sock`` from start() to close(). ``factory`` makes the protocol of each client.
 
+    ``leaving`` tells how many of them are being closed at once.
+
     asyncio's own servers leave a client hanging that was accepted while they close, and log a traceback every second
     when descriptors run out.
     """
 
-    def __init__(self, sock: socket.socket, factory: Callable[[], asyncio.Protocol]) -> None:
+    def __init__(
+        self, sock: socket.socket, factory: Callable[[], asyncio.Protocol], leaving: Callable[[], int]
+    ) -> None:
         self._sock = sock
         self._factory = factory
+        self._leaving = leaving
         self._loop = asyncio.get_running_loop()
         self._arriving: set[asyncio.Task[object]] = set()
         self._pause: asyncio.TimerHandle | None = None
@@ -79,8 +85,8 @@ class Listener:
         self._pause = self._loop.call_later(PAUSE_S, self._after_pause)
 
     def _accept_waiting(self) -> OSError | None:
-        """Accept the clients in the queue, at most SLICE; the error that kept out the first of the rest, if any."""
-        for _ in range(SLICE):
+        """Accept clients in the queue, as far as SLICE allows; the error that kept out the first of the rest, if any."""
+        for _ in range(SLICE - len(self._arriving) - self._leaving()):
             try:
                 client, _address = self._sock.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
@@ -102,7 +108,7 @@ class Listener:
         if is_marked or is_refusing:
             self._free_reserve()
         if is_refusing:
-            self._refuse(SLICE if is_marked else 1)
+            self._refuse(REFUSED if is_marked else 1)
         self._keep_reserve()
         self._resume()
 

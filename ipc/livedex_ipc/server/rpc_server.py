@@ -23,7 +23,6 @@ from livedex_ipc.server.unfinished import UnfinishedRequests
 
 __all__ = ["Call", "Handler", "Limits", "Server", "bind", "identity", "unbind"]
 
-MAX_REFUSED = 64  # refused connections that get the time to read the reason
 CANCEL_S = 0.5  # for requests that were cancelled to clean up
 FLUSH_S = 0.25  # for transports to close after the time that a client has to read
 
@@ -81,7 +80,7 @@ class Server:
 
         close() closes it but leaves its file, which unbind() removes if it is ours.
         """
-        self._listener = Listener(sock, lambda: Connection(self))
+        self._listener = Listener(sock, lambda: Connection(self), self._leaving)
         self._listener.start()
 
     async def listen_elsewhere(self, sock: socket.socket) -> None:
@@ -122,7 +121,11 @@ class Server:
     @property
     def may_linger(self) -> bool:
         """Whether one more refused connection may stay open until it has read the reason."""
-        return len(self._refused) <= MAX_REFUSED
+        return len(self._refused) <= self.limits.refused
+
+    def _leaving(self) -> int:
+        """How many refused connections do not linger, and are not closed yet."""
+        return max(0, len(self._refused) - self.limits.refused)
 
     def forget(self, connection: Connection) -> None:
         """Drop a closed connection."""

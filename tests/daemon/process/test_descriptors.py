@@ -49,6 +49,9 @@ def test_the_limit_is_raised_as_far_as_the_system_lets_it(
     assert before == resource.RLIM_INFINITY or machine.soft >= before, "never lowered"
 
 
-@pytest.mark.parametrize(("open_files", "clients"), [(65_536, 1000), (1024, 832), (300, 108), (64, 8)])
-def test_clients_leave_room_for_the_work(open_files: int, clients: int) -> None:
-    assert descriptors.limits_for(open_files) == Limits(connections=clients)
+@pytest.mark.parametrize(
+    ("open_files", "clients", "refused"),
+    [(65_536, 1000, 64), (1024, 832, 64), (300, 108, 64), (160, 8, 24), (64, 8, 0)],
+)
+def test_clients_leave_room_for_the_work(open_files: int, clients: int, refused: int) -> None:
+    assert descriptors.limits_for(open_files) == Limits(connections=clients, refused=refused)
