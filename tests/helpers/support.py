@@ -384,7 +384,7 @@ def codes(client: Client) -> set[str]:
 def found(client: Client, query: str, **params: Any) -> list[str]:
     """Return the paths, relative to their roots, of a search, best first. One that is not fresh is a failure."""
     answer = client.call("search", {"query": query, "limit": 1000, "timeout_ms": 20_000, **params})
-    assert answer["fresh"], answer
+    assert answer["fresh"], {name: answer.get(name) for name in ("reason", "pending", "took_ms", "warnings", "hits")}
     return [hit["relative_path"] for hit in answer["hits"]]
 
 

@@ -100,8 +100,8 @@ def test_a_bad_gateway_leaves_searches_as_they_are(
 def searches_go_on(tree: Tree, client: Client) -> None:
     for number in range(5):
         tree.write(f"new{number}.md", f"zebra{number} crossing\n")
-        answer = client.call("search", {"query": f"zebra{number} crossing"})
-        assert answer["fresh"]
+        answer = client.call("search", {"query": f"zebra{number} crossing", "timeout_ms": 20_000})
+        assert answer["fresh"], answer
         assert answer["hits"][0]["relative_path"] == f"new{number}.md"
         assert not [w for w in answer["warnings"] if w["code"] == "query_deadline"]
 
