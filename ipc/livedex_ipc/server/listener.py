@@ -85,7 +85,7 @@ class Listener:
         self._pause = self._loop.call_later(PAUSE_S, self._after_pause)
 
     def _accept_waiting(self) -> OSError | None:
-        """Accept clients in the queue, as far as SLICE allows; the error that kept out the first of the rest, if any."""
+        """Accept clients as far as SLICE allows. Return the error that kept out the first of the rest, if any."""
         for _ in range(SLICE - len(self._arriving) - self._leaving()):
             try:
                 client, _address = self._sock.accept()
