@@ -11,7 +11,7 @@ import pytest
 
 from helpers import change_scenarios
 from helpers.chunk_coverage import write_odd_files
-from helpers.fault_injection import SETTLES_AT_ONCE, with_code
+from helpers.fault_injection import CUTS_SLOWLY, SETTLES_AT_ONCE, with_code
 from helpers.support import CHECKOUT, Daemon, Tree, add_root, found, wait_converted, wait_ready, wait_until
 
 if TYPE_CHECKING:
@@ -73,15 +73,17 @@ def test_nothing_is_chunked_twice_by_git(root: Tree, client: Client) -> None:
 def test_a_first_index_that_was_killed_goes_on_where_it_was(
     start_daemon: Callable[..., Daemon], tree: Tree, tmp_path: Path
 ) -> None:
-    many = 1_500
-    tree.write_all({f"d{number % 30}/f{number}.txt": f"word{number} of a file\n" * 40 for number in range(many)})
-    daemon = start_daemon(**with_code(tmp_path / "seam", SETTLES_AT_ONCE))
+    many, slow = 1_500, tmp_path / "slow"
+    slow.mkdir()
+    tree.write_all({f"d{number % 30}/f{number}.txt": f"word{number} of a file\n" * 40 for number in range(many - 1)})
+    tree.write("d29/slow.txt", "the last word of a file\n")  # cut only after the kill, so that it comes in time
+    daemon = start_daemon(**with_code(tmp_path / "seam", SETTLES_AT_ONCE + CUTS_SLOWLY), SLOW=str(slow))
     with daemon.client() as client:
         client.call("roots/add", {"path": str(tree)})
         wait_until(lambda: client.call("status")["files"] > many // 10, 60, what="a tenth of it")
         done = client.call("status")["files"]
         daemon.kill()
-    assert done < many, "killed too late"
+    (slow / "slow.txt").touch()
     daemon.start()
     with daemon.client() as client:
         status = wait_ready(client)

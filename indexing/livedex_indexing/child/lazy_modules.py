@@ -2,7 +2,7 @@
 
 Invariant: a deferred module behaves like the real one from the first access to an attribute. Access to a class named
 for annotations is not a use; until the real module is loaded, such a class has no instances. Of a named function the
-first call is the use, not its import.
+first call is the use, not its import. Nor is the import of a module inside a deferred package a use of the package.
 (``importlib.util.LazyLoader`` does not work here: before Python 3.12 the next plain ``import`` loads the module.)
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 
 class _Deferred(ModuleType):
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") and name != "__all__":
             raise AttributeError(name)  # the import system asks for these; a module without them is still deferred
         return getattr(_load(self), name)
 
@@ -29,6 +29,8 @@ def _load(placeholder: _Deferred) -> ModuleType:
     if sys.modules.get(name) is placeholder:
         del sys.modules[name]
     real = importlib.import_module(name)
+    inside = {key: value for key, value in placeholder.__dict__.items() if sys.modules.get(f"{name}.{key}") is value}
+    real.__dict__.update(inside)  # what was imported before is not set again
     placeholder.__dict__.update(real.__dict__)
     return real
 
@@ -38,7 +40,9 @@ def _call(placeholder: _Deferred, function: str, *args: Any, **options: Any) -> 
 
 
 def defer(name: str, *, annotations: Iterable[str] = (), functions: Iterable[str] = ()) -> None:
-    """Install a stand-in for a top-level module. Do nothing if the module is already loaded, or is not installed.
+    """Install a stand-in for a module or package. Do nothing if it is already loaded, or is not installed.
+
+    Defer a package before those inside it.
 
     ``annotations`` names classes that other modules use in annotations, which Python evaluates at their import: the
     stand-in has an empty class for each. ``functions`` names what other modules import by name and call later.

@@ -15,8 +15,10 @@ from itertools import accumulate, pairwise, repeat
 from pathlib import Path
 from typing import Any
 
-from chonkie import BaseChef, BaseChunker, BaseRefinery
+from chonkie.chef.base import BaseChef
+from chonkie.chunker.base import BaseChunker
 from chonkie.pipeline import chef, chunker, refinery
+from chonkie.refinery.base import BaseRefinery
 from chonkie.types import Chunk, MarkdownCode, MarkdownDocument, MarkdownImage, MarkdownTable
 
 from livedex_indexing.chunk import frontmatter, markdown, syntax_chunker

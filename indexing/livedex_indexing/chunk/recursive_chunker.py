@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
-from chonkie import RecursiveChunker, RecursiveLevel, RecursiveRules
+from chonkie.chunker.recursive import RecursiveChunker
 from chonkie.pipeline import chunker
 from chonkie.tokenizer import Tokenizer
-from chonkie.types import Chunk
+from chonkie.types import Chunk, RecursiveLevel, RecursiveRules
 
 # The library keeps each level's splits of a whole text in memory at once, so it gets the text in stretches of this many
 # characters (a 50 MB line then costs a few MB more than itself).

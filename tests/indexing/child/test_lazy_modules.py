@@ -26,10 +26,19 @@ def is_array(value: heavy.Array | None) -> bool: return isinstance(value, heavy.
 def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "heavy.py").write_text(HEAVY)
     (tmp_path / "heavy_user.py").write_text(USER)
+    for folder in ("wide", "wide/inner"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "wide/__init__.py").write_text(
+        "LOADED = True\nfrom .inner import Part\nfrom . import light\n__all__ = ('Part',)\n"
+    )
+    (tmp_path / "wide/inner/__init__.py").write_text("LOADED = True\nfrom .part import Part\n")
+    (tmp_path / "wide/inner/part.py").write_text("class Part: pass\n")
+    (tmp_path / "wide/light.py").write_text("")
     monkeypatch.syspath_prepend(tmp_path)
     yield
-    for name in ("heavy", "heavy_user"):
-        sys.modules.pop(name, None)
+    for name in list(sys.modules):
+        if name.partition(".")[0] in ("heavy", "heavy_user", "wide"):
+            del sys.modules[name]
 
 
 def is_loaded() -> bool:
@@ -70,3 +79,17 @@ def test_a_module_that_is_loaded_or_not_there_is_left() -> None:
     assert isinstance(real.make(), real.Array)
     defer("no_such_module_anywhere")
     assert "no_such_module_anywhere" not in sys.modules
+
+
+def test_a_module_of_a_package_is_imported_without_the_package() -> None:
+    for package in ("wide", "wide.inner"):
+        defer(package)
+    part = importlib.import_module("wide.inner.part")
+    importlib.import_module("wide.light")
+    assert not any("LOADED" in vars(sys.modules[package]) for package in ("wide", "wide.inner"))
+    names: dict[str, object] = {}
+    exec("from wide import *", names)
+    assert names["Part"] is part.Part
+    wide = importlib.import_module("wide")
+    assert wide.LOADED and wide.inner.LOADED
+    assert wide.inner.part is part and wide.light is sys.modules["wide.light"]
