@@ -50,11 +50,14 @@ def main() -> None:
     follow_parent(nice=int(sys.argv[1]), parent=int(sys.argv[2]))
     _limit_resources()
     gc.disable()  # what the imports make stays: to look through it meanwhile takes a tenth of the start
+    logging.logAsyncioTasks = False  # type: ignore[attr-defined]  # 3.12 and later ask asyncio for each record
+    # Of livedex, only a parser of documents starts programs.
+    for module in ("shutil", "subprocess"):
+        defer(module)
     # Imported by chonkie for cloud services, async methods, progress bars and the type of embeddings: 26 MiB that no
     # chunk needs.
-    logging.logAsyncioTasks = False  # type: ignore[attr-defined]  # 3.12 and later ask asyncio for each record
-    defer("httpx")
-    defer("asyncio")
+    for module in ("httpx", "asyncio"):
+        defer(module)
     defer("tqdm", functions=("tqdm", "trange"))
     defer("numpy", annotations=("ndarray", "float32"))
     # They import all the steps that there are, a fifth of the start; livedex cuts with two of them.
