@@ -10,6 +10,7 @@ FEED = "tests/daemon/backend/test_vector_feed.py"
 SWITCH = "tests/daemon/backend/test_backend_switch.py"
 SLOW_START = "tests/system/test_slow_start.py"
 RESTARTED = "tests/daemon/backend/test_restarted_backend.py"
+ENDED_WALKS = "tests/daemon/write/test_ended_walks.py"
 
 DEFECTS = (
     Defect(
@@ -138,5 +139,47 @@ DEFECTS = (
             ),
         ),
         "tests/daemon/index_file/test_rebuild.py::test_what_the_log_says_of_a_rebuild_is_so",
+    ),
+    Defect(
+        "part-released-with-its-files-unread",
+        "a search of a part of a walked folder goes on while a file in that part is still read",
+        "livedex_daemon/write/ended_walks.py",
+        (("self._readings.keys_of(entry))", "set())"),),
+        f"{ENDED_WALKS}::test_a_search_goes_on_once_what_the_walk_decided_is_committed",
+    ),
+    Defect(
+        "part-released-before-the-commit",
+        "a search of a part of a walked folder goes on before what the walk decided is committed",
+        "livedex_daemon/write/ended_walks.py",
+        (("for entry in self._decided:", "for entry in self._decided | self._undecided:"),),
+        f"{ENDED_WALKS}::test_a_search_goes_on_once_what_the_walk_decided_is_committed",
+    ),
+    Defect(
+        "part-released-between-two-walks",
+        "a search of a part of a walked folder goes on though the folder is walked once more",
+        "livedex_daemon/write/inspector.py",
+        (("        if all(other.entry is not walk.entry for other in self._walks):\n", "        if True:\n"),),
+        f"{ENDED_WALKS}::test_a_search_waits_for_all_walks_of_an_entry",
+    ),
+    Defect(
+        "part-released-before-a-second-reading",
+        "a search goes on while a file in its scope waits to be read again",
+        "livedex_daemon/write/readings.py",
+        (("return {work.key for work in self._unfinished()", "return {work.key for work in self._works.values()"),),
+        f"{ENDED_WALKS}::test_a_search_waits_for_a_file_that_is_read_again_after_a_moment",
+    ),
+    Defect(
+        "part-waits-for-the-whole",
+        "a search of one file waits for every file that a walk of the root found",
+        "livedex_daemon/write/worker.py",
+        (("        self._inspector.ended_walks.release()\n", ""),),
+        "tests/system/test_busy.py::test_a_walk_of_the_root_makes_no_edit_wait_for_the_slow_files_that_it_found",
+    ),
+    Defect(
+        "gone-while-it-is-read",
+        "a file that a walk finds gone while it is read is listed again once it is read",
+        "livedex_daemon/write/commit.py",
+        (("if work.is_doubtful and not", "if False and not"),),
+        f"{ENDED_WALKS}::test_a_file_that_a_walk_finds_gone_while_it_is_read_stays_out",
     ),
 )

@@ -178,3 +178,24 @@ def test_edits_go_on_while_others_take_their_time_to_be_cut(
         for number in (1, 2, 3):
             (slow / f"slow{number}.txt").touch()
         assert len(found(client, "slowword")) == 3
+
+
+def test_a_walk_of_the_root_makes_no_edit_wait_for_the_slow_files_that_it_found(
+    tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
+) -> None:
+    slow = tmp_path / "slow"
+    slow.mkdir()
+    daemon = start_daemon(**with_code(tmp_path / "seam", CUTS_SLOWLY), SLOW=str(slow))
+    with daemon.client() as client:
+        add_root(client, tree)
+        with daemon.paused():
+            tree.write("slow.txt", "slowword\n")
+            tree.path.chmod(0o711)  # which has the whole root walked
+        wait_until((slow / "begun-slow.txt").exists, what="the slow file")
+        for number in range(3):
+            tree.write("edited.txt", f"edit{number}x\n")
+            only = {"path": str(tree / "edited.txt"), "timeout_ms": 60_000}  # the slow file takes for ever
+            assert found(client, f"edit{number}x", **only) == ["edited.txt"]
+        assert not client.call("search", {"query": "slowword"})["fresh"], "the one that is cut is waited for"
+        (slow / "slow.txt").touch()
+        assert found(client, "slowword") == ["slow.txt"]

@@ -282,7 +282,8 @@ class Backlog:
 
         ``background``: wait for first indexing and reconciling too.
         """
-        waiter, meets = Waiter(on_done), meeting(scope)
+        meets = meeting(scope)
+        waiter = Waiter(on_done, None if scope is None or background else meets)
         with self._lock:
             for entry in itertools.chain(self._waiting.values(), self._in_progress.values()):
                 if (entry.background and not background) or entry.key[0] in skip_roots or not meets(entry.reach):
@@ -301,6 +302,21 @@ class Backlog:
         else:
             self._wake()
         return waiter
+
+    def has_scoped_waiter(self, entry: Entry) -> bool:
+        with self._lock:
+            return any(waiter.is_scoped for waiter in entry.waiters)
+
+    def release_outside(self, entry: Entry, keys: Collection[Key]) -> None:
+        """Release the searches from ``entry`` in whose scope none of ``keys`` lies: all else of it is committed."""
+        with self._lock:
+            free = {waiter for waiter in entry.waiters if waiter.is_scoped and not waiter.waits_for(keys)}
+            entry.waiters = [waiter for waiter in entry.waiters if waiter not in free]
+            for waiter in free:
+                waiter.left -= 1
+            released = [waiter for waiter in free if waiter.left == 0]
+        for waiter in released:
+            waiter.on_done()
 
     def elsewhere(self, scope: Scope) -> list[Key]:
         """Return the single paths outside ``scope`` that are marked and not yet committed."""

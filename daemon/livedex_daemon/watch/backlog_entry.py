@@ -5,7 +5,7 @@ Invariant: only the backlog changes an entry's place in its queues, under its lo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from math import inf
 
 from livedex_daemon.watch.run_progress import RunProgress
@@ -88,11 +88,26 @@ class Entry:
 class Waiter:
     """A search that waits for a scope; ``left`` counts the entries it still waits for: without end if it gave up.
 
-    ``on_done`` is called once, on any thread.
+    ``on_done`` is called once, on any thread. ``meets`` says which paths it waits for; None: all that an entry stands
+    for.
     """
 
-    __slots__ = ("left", "on_done")
+    __slots__ = ("_blocker", "left", "meets", "on_done")
 
-    def __init__(self, on_done: Callable[[], None]) -> None:
+    def __init__(self, on_done: Callable[[], None], meets: Callable[[Key], bool] | None = None) -> None:
         self.left: float = 0
         self.on_done = on_done
+        self.meets = meets
+        self._blocker: Key | None = None  # the path that was found last
+
+    @property
+    def is_scoped(self) -> bool:
+        return self.meets is not None and self.left < inf
+
+    def waits_for(self, keys: Collection[Key]) -> bool:
+        """Return True if one of the paths is in its scope. Thousands may be left, and it is asked often."""
+        if self.meets is None:
+            return True
+        if self._blocker not in keys:
+            self._blocker = next(filter(self.meets, keys), None)
+        return self._blocker is not None

@@ -119,6 +119,8 @@ class Committer:
         now = time.time()
         if self._was_forgotten_meanwhile(outcome):
             result = Skipped("forgotten")
+        if work.is_doubtful and not _is_there(work):
+            result = Gone()
         if isinstance(result, Gone | Hidden):
             self._store.remove_files(root_id, [path])
             return None

@@ -20,7 +20,8 @@ APART_S = 0.05  # between two commits of edits that no search waits for: a storm
 class Undecided(NamedTuple):
     """The pending work outside the gathered outcomes.
 
-    ``has_changes``: decided rows or removals wait to be stored. ``must_commit``: inspection waits for their commit.
+    ``has_changes``: decided rows or removals wait to be stored. ``must_commit``: inspection, or a search of a
+    part of a walked folder, waits for their commit.
     ``finished``: entries that need no more outcomes. ``reading``: files are still being read.
     """
 
@@ -67,7 +68,7 @@ class CommitPolicy:
         Commit an edit at once, and any outcome that completes a search's wait; gather edits that come in a storm.
         """
         if not (other.has_changes or self._count):
-            return 0.0 if other.finished else inf
+            return 0.0 if other.finished or other.must_commit else inf
         if other.must_commit or self._count >= self._most or self._releases_a_waiter(other.finished):
             return 0.0
         if other.finished or not other.reading or not all(entry.tree for entry in self._gathered):

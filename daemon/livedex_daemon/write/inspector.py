@@ -18,6 +18,7 @@ from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.chunk_pool import Pool
+from livedex_daemon.write.ended_walks import EndedWalks
 from livedex_daemon.write.present_file import PresentFile, examine
 from livedex_daemon.write.read_errors import ReadErrors
 from livedex_daemon.write.readings import Readings
@@ -45,6 +46,7 @@ class Inspector:
         self._store = store
         self.unreadable = presence.unreadable
         self.readings = Readings(pool)
+        self.ended_walks = EndedWalks(backlog, self.readings)
         self.read_errors = ReadErrors(store, backlog, presence.unreadable)
         self._backlog = backlog
         self._presence = presence
@@ -223,6 +225,7 @@ class Inspector:
             return False
         started = time.monotonic()
         files, trees = len(self.changes.removed), len(self.changes.removed_trees)
+        self.readings.doubt(walk)
         ended = walk.step(lambda: time.monotonic() > ends, self.changes)
         gone = walk.absent or len(self.changes.removed) > files or len(self.changes.removed_trees) > trees
         if gone and not self._presence.is_same(walk.root):
@@ -272,6 +275,8 @@ class Inspector:
                 self._start_walk(walk.root, folder, walk.entry)  # the rules that it used had changed by then
         except tree.ReadFailed as fault:
             self.read_errors.failed(walk.root, b"", fault.errno, walk.entry, self.changes)
+        if all(other.entry is not walk.entry for other in self._walks):
+            self.ended_walks.add(walk.entry)
         self.release(walk.entry)
 
     def _stop_following(self, root: Root, folders: list[bytes]) -> None:
@@ -345,12 +350,14 @@ class Inspector:
     def take_changes(self) -> Changes:
         """Return the changes that were committed, and begin new ones."""
         committed, self.changes = self.changes, Changes()
+        self.ended_walks.committed()
         self.needs_commit, self._walked = False, None  # as many removals again would be those of others
         return committed
 
     def abandon(self) -> None:
         """Forget all work in progress; ignore the outcomes of files that are still being read."""
         self.readings.abandon()
+        self.ended_walks.abandon()
         self._walks.clear()
         self._departed.clear()
         self._walked = None
@@ -363,4 +370,5 @@ class Inspector:
         self._backlog.moved(entry)
         entry.works -= 1
         if entry.works == 0:
+            self.ended_walks.discard(entry)
             self.finished.append(entry)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 
-from livedex_daemon.watch.backlog import Key
+from livedex_daemon.watch.backlog import Entry, Key
 from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.chunk_pool import Pool
-from livedex_daemon.write.walk import Work
+from livedex_daemon.write.walk import TreeWalk, Work
 from livedex_indexing.model import FileState, Stat
+from livedex_indexing.relpath import is_within
 
 
 class Readings:
@@ -28,6 +29,16 @@ class Readings:
 
     def get(self, key: Key) -> Work | None:
         return self._works.get(key)
+
+    def keys_of(self, entry: Entry) -> set[Key]:
+        """Return the paths of the works of an entry whose outcome is not stored."""
+        return {work.key for work in self._unfinished() if work.entry is entry}
+
+    def doubt(self, walk: TreeWalk) -> None:
+        """Have the files looked at once more that lie where another entry's walk goes on: it may find them gone."""
+        for work in self._unfinished():
+            if work.entry is not walk.entry and work.root is walk.root and is_within(work.path, walk.path):
+                work.is_doubtful = True
 
     def expects(self, work: Work) -> bool:
         """Return False for an abandoned work."""
@@ -56,7 +67,7 @@ class Readings:
 
     def cancel(self, root_id: int, is_gone: Callable[[bytes], bool]) -> None:
         """Have nothing stored of the paths that are gone."""
-        for work in (*self._works.values(), *self.waiting):
+        for work in self._unfinished():  # also those that wait
             if work.root.id == root_id and is_gone(work.path):
                 work.cancelled = True
 
@@ -67,6 +78,9 @@ class Readings:
         self._works.clear()
         self._by_inode.clear()
         self.waiting.clear()
+
+    def _unfinished(self) -> list[Work]:
+        return [*self._works.values(), *self.waiting]
 
     def _begin(self, work: Work) -> Work:
         """Return the work that reads the path: this one, or one that has begun before."""

@@ -55,6 +55,7 @@ class Rows(Protocol):
 
 class Work:
     """One file to read. ``cancelled``: the path vanished in the meantime, so the outcome must not be stored.
+    ``is_doubtful``: it may have, for a walk that began meanwhile compares the disk with the index alone.
 
     ``marked_again``: the path changed again, and waits for this work. ``behind``: works of the path that wait for this
     one. ``alone``: read it in no batch, since a batch with it failed. ``deaths``: how many children ended on it.
@@ -63,8 +64,8 @@ class Work:
     """
 
     __slots__ = (
-        "alone", "behind", "cancelled", "deaths", "entry", "force", "key", "marked_again", "read_at", "retry_at",
-        "root", "row", "size", "state", "times_gave_way", "tries",
+        "alone", "behind", "cancelled", "deaths", "entry", "force", "is_doubtful", "key", "marked_again", "read_at",
+        "retry_at", "root", "row", "size", "state", "times_gave_way", "tries",
     )  # fmt: skip
 
     def __init__(
@@ -83,6 +84,7 @@ class Work:
         self.read_at = 0.0
         self.retry_at = 0.0
         self.cancelled = False
+        self.is_doubtful = False
         self.alone = False
         self.marked_again = False
         self.behind: list[Work] = []

@@ -209,6 +209,7 @@ class Worker:
         self._inspector.depart()
         self._inspector.readings.retry()
         self._gather()
+        self._inspector.ended_walks.release()
         if self._commit_due() <= time.monotonic():
             self._commit()
             worked = True
@@ -268,7 +269,12 @@ class Worker:
         """Return when to commit (monotonic); see ``CommitPolicy.due``."""
         inspector = self._inspector
         return self._policy.due(
-            Undecided(bool(inspector.changes), inspector.needs_commit, inspector.finished, bool(self._pool.outstanding))
+            Undecided(
+                bool(inspector.changes),
+                inspector.needs_commit or inspector.ended_walks.are_waited_for,
+                inspector.finished,
+                bool(self._pool.outstanding),
+            )
         )
 
     def _commit(self) -> None:
