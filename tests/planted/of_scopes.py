@@ -9,6 +9,7 @@ INNER_ROOTS = "tests/system/test_inner_roots.py::test_no_search_misses_a_file_th
 TRAILS = "tests/daemon/watch/test_outside_files.py"
 IGNORE_FILES = "tests/indexing/ignore/test_ignore_files.py"
 UNNAMED = "tests/system/test_twins.py::test_a_file_made_without_a_name_is_written_on_by_its_descriptor"
+FORMER = "tests/system/test_former_names.py::test_what_is_written_is_found_by_the_name_that_is_left"
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
@@ -256,5 +257,38 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_indexing/relpath.py",
         (("    if len(folders) <= FEW:\n", "    if False:\n"),),
         "tests/indexing/test_relpath.py::test_a_path_of_thousands_of_folders_is_not_looked_up_folder_by_folder",
+    ),
+    Defect(
+        "former-name-unknown",
+        "what is written by the descriptor of a name that is gone, to a file with another name, is missed",
+        "livedex_daemon/write/inspector.py",
+        (("            self._mark_former(entry)\n", "            pass\n"),),
+        f"{FORMER}[removed-the root]",
+    ),
+    Defect(
+        "former-name-in-another-scope",
+        "a search does not wait for what is written by the descriptor of a name outside its scope that is gone",
+        "livedex_daemon/answer/fresh_reads.py",
+        (("former = self._worker.former_names.inodes_of((root_id, path))", "former: tuple[int, ...] = ()"),),
+        f"{FORMER}[removed-the file]",
+    ),
+    Defect(
+        "former-name-of-another-file",
+        "what is written by the descriptor of a name that another file has by now is missed",
+        "livedex_daemon/write/inspector.py",
+        (("if row is not None and row.state.ino != stat.ino:", "if False and row is not None:"),),
+        f"{FORMER}[replaced-the root]",
+    ),
+    Defect(
+        "former-name-of-a-folder",
+        "what is written by the descriptor of a name that is a folder by now is missed",
+        "livedex_daemon/write/inspector.py",
+        (
+            (
+                "        if row is not None:\n            self.former_names.lost",
+                "        if False and row is not None:\n            self.former_names.lost",
+            ),
+        ),
+        f"{FORMER}[replaced by a folder-the root]",
     ),
 )

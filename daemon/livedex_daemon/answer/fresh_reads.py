@@ -155,8 +155,10 @@ class FreshReads:
                 found = None
             linked = found if found is not None and found.links > 1 else None
             ino = unnamed_inode(path) if linked is None else linked.ino
-            names.indexed.extend(listing.twins(reader, Place(root_id, path), ino))
-            if ino is not None:
+            former = self._worker.former_names.inodes_of((root_id, path))
+            for each in {ino, *former}:
+                names.indexed.extend(listing.twins(reader, Place(root_id, path), each))
+            if ino is not None or former:
                 names.linked.append((root_id, path))
             if linked is not None:
                 names.indexed.extend(self.freshness.ignore_files_of(linked))

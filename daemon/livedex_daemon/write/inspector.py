@@ -14,6 +14,7 @@ from functools import partial
 
 from livedex_daemon.watch.backlog import Backlog, Entry, Key, Mark
 from livedex_daemon.watch.event_source import EventSource
+from livedex_daemon.watch.former_names import FormerNames
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.changes import Changes
@@ -33,6 +34,7 @@ from livedex_indexing.relpath import is_at_or_below, is_within, parent
 from livedex_indexing.store.index_store import Store
 
 WALK_S = 0.02  # a walk pauses after so long for edits and commits
+FEW_GONE = 256  # names; of more that are gone at once, only those of files with other names are remembered
 OUTSTANDING = 4_000  # a walk pauses while so many files wait to be read: each uses memory
 
 
@@ -46,6 +48,7 @@ class Inspector:
         self._store = store
         self.unreadable = presence.unreadable
         self.readings = Readings(pool)
+        self.former_names = FormerNames()
         self.ended_walks = EndedWalks(backlog, self.readings)
         self.read_errors = ReadErrors(store, backlog, presence.unreadable)
         self._backlog = backlog
@@ -74,6 +77,8 @@ class Inspector:
         if root is None or not root.present or not root.belongs(entry.key[1]):
             self.finished.append(entry)
             return
+        if entry.from_event:
+            self._mark_former(entry)
         try:
             self._inspect_path(root, entry.key[1], entry)
         except tree.ReadFailed as fault:
@@ -136,7 +141,10 @@ class Inspector:
     def _inspect_folder(self, root: Root, path: bytes, entry: Entry) -> None:
         if entry.tree:
             self._renew_rules(root, path)
-        was_file = self.changes.drop_row((root.id, path)) or self._store.file(root.id, path) is not None
+        row = self._store.file(root.id, path)
+        was_file = self.changes.drop_row((root.id, path)) or row is not None
+        if row is not None:
+            self.former_names.lost(entry.key, row.state.ino)
         if root.rules.explain(path, True) is not None:
             self.changes.ignored.append((root.id, path))
             self._drop_tree(root, path)
@@ -153,6 +161,8 @@ class Inspector:
         was_folder = self._store.folders_below(root.id, path)  # even with a row: its commit may precede that of others
         if was_folder or changes.may_have_rows_below((root.id, path)):
             self._drop_tree(root, path)
+        if row is not None and row.state.ino != stat.ino:
+            self.former_names.lost(entry.key, row.state.ino)
         root.rules.forget_folder(path)  # it may have had ignore files alone
         rows, removed = len(changes.rows), len(changes.removed)
         if row is not None and (root.id, path) in self.unreadable:
@@ -200,6 +210,14 @@ class Inspector:
             if work is not None:
                 entry.works += 1
                 self.readings.submit([work], bulk=False)
+
+    def _mark_former(self, entry: Entry) -> None:
+        """Examine the files that had this name and may be written on by it: the kernel reports that name for good."""
+        for ino in self.former_names.inodes_of(entry.key):
+            keys = set(self.readings.other_names(entry.key, FileState(0, 0, 0, ino), self.changes))
+            keys.update((twin.root_id, twin.path) for twin in self._store.by_inode(ino))
+            for key in keys.union(self._watching.ignore_files_of(ino, None)) - {entry.key}:
+                self._backlog.mark_twin(key, entry)
 
     def _start_walk(self, root: Root, path: bytes, entry: Entry) -> None:
         tools = WalkTools(self._store, self._watching.watch, self._pool.policy, self.unreadable)
@@ -312,6 +330,8 @@ class Inspector:
                 entry.progress.removed += sum(map(len, states)) + (row is not None)
             if row is not None:  # it may have been written by this name just before
                 self._mark_twins(root, path, row.state, entry, rows=row.state.ino in shared)
+                if row.state.ino in shared or len(gone) <= FEW_GONE:
+                    self.former_names.lost((root.id, path), row.state.ino)
             elif (ino := unnamed_inode(path)) is not None:
                 self._mark_twins(root, path, FileState(0, 0, 0, ino), entry)
             self.changes.removed.append((root.id, path))

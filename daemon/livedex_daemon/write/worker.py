@@ -66,6 +66,7 @@ class Worker:
         self._rebuilder = steps.rebuilder
         self._backlog = steps.backlog
         self._inspector = steps.inspector
+        self.former_names = steps.inspector.former_names
         self._pool = steps.pool
         self._committer = steps.commit
         self.conversions = steps.conversions

@@ -1,0 +1,40 @@
+"""A file that is written on by the descriptor of a name that it no longer has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from helpers.fault_injection import SETTLES_AT_ONCE, with_code
+from helpers.support import Daemon, Tree, add_root, found
+
+
+@pytest.mark.parametrize("within", ["the root", "its folder", "the file"])
+@pytest.mark.parametrize("change", ["removed", "replaced", "replaced by a folder"])
+def test_what_is_written_is_found_by_the_name_that_is_left(
+    tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon], change: str, within: str
+) -> None:
+    """The kernel reports each write under the name by which the file was opened, for good."""
+    scope = {"the root": ".", "its folder": "two", "the file": "two/kept.log"}[within]
+    limit = {"path": str(tree / scope), "timeout_ms": 20_000}
+    tree.mkdir("two")
+    log = tree.write("app.log", "first\n")
+    with start_daemon(**with_code(tmp_path / "seam", SETTLES_AT_ONCE)).client() as client, log.open("a") as file:
+        add_root(client, tree)
+        os.link(log, tree / "two/kept.log")
+        assert found(client, "first", path=str(tree / "two")) == ["two/kept.log"]
+        if change == "replaced":
+            tree.save("app.log", "another\n")
+        else:
+            log.unlink()
+        if change == "replaced by a folder":
+            tree.write("app.log/another.txt", "another\n")
+        assert found(client, "first") == ["two/kept.log"]
+        assert len(found(client, "another")) == (change != "removed")
+        for word in ("second", "third", "fourth"):
+            file.write(f"{word}\n")
+            file.flush()
+            assert found(client, word, **limit) == ["two/kept.log"]
