@@ -83,9 +83,10 @@ def _run() -> int:
     # Imported here: `config` and `doctor` must work where the daemon's libraries do not.
     import asyncio
 
-    from livedex_daemon.process import descriptors
+    from livedex_daemon.process import descriptors, soft_limits
 
     descriptors.require()  # first: where files are lacking, modules are, too
+    soft_limits.raise_all()
     from livedex_daemon.process.restart import OwnCode
 
     code = OwnCode()  # before the rest of it is loaded

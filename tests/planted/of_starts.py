@@ -249,4 +249,18 @@ DEFECTS = (
         (("error.errno in (errno.EPERM, errno.ENOSYS)", "error.errno == errno.EMFILE"),),
         f"{FORBIDDEN}::test_without_events_the_roots_are_polled_and_the_remedy_is_no_limit[ENOSYS]",
     ),
+    Defect(
+        "soft-limits-kept",
+        "a soft limit of processor time, meant for one command of a shell, ends the daemon that it started",
+        "livedex_daemon/__main__.py",
+        (("    soft_limits.raise_all()\n", ""),),
+        "tests/system/test_process_limits.py::test_a_soft_limit_does_not_end_the_daemon",
+    ),
+    Defect(
+        "hard-limits-unnamed",
+        "nothing says that the system ends the daemon after some processor time",
+        "livedex_daemon/doctor/doctor_command.py",
+        (("    system_checks.limits,\n", ""),),
+        "tests/system/test_process_limits.py::test_a_hard_limit_is_named",
+    ),
 )

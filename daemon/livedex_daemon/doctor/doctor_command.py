@@ -30,6 +30,7 @@ CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     service_checks.service,
     system_checks.daemon,
     system_checks.descriptors,
+    system_checks.limits,
     file_checks.roots,
     file_checks.watches,
 )

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from livedex_daemon.doctor.check_result import Check, failed, ok, warning
 from livedex_daemon.doctor.service_checks import waits_for_client
 from livedex_daemon.process.descriptors import FEWEST
+from livedex_daemon.process.soft_limits import hard_limit
 from livedex_indexing.chunk.grammars import DISTRIBUTIONS
 from livedex_indexing.parse import parsers, sandbox
 from livedex_ipc import __version__, client, paths
@@ -165,6 +166,17 @@ def descriptors() -> Iterator[Check]:
         yield warning("descriptors", f"{message}, which leaves few for clients", "raise the hard limit (ulimit -Hn)")
     else:
         yield ok("descriptors", message)
+
+
+def limits() -> Iterator[Check]:
+    """The hard limits that end the daemon or stop its index from growing, where there are any."""
+    seconds, size = hard_limit(resource.RLIMIT_CPU), hard_limit(resource.RLIMIT_FSIZE)
+    if seconds is not None:
+        message = f"the system ends a process after {seconds} s of processor time, and so the daemon"
+        yield warning("limits", message, "raise the hard limit (ulimit -Ht, LimitCPU= of a service)")
+    if size is not None:
+        message = f"no file may grow beyond {size // 1_000_000} MB, and so not the index"
+        yield warning("limits", message, "raise the hard limit (ulimit -Hf, LimitFSIZE= of a service)")
 
 
 def descriptor_limit() -> int | None:
