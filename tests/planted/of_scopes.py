@@ -10,6 +10,7 @@ TRAILS = "tests/daemon/watch/test_outside_files.py"
 IGNORE_FILES = "tests/indexing/ignore/test_ignore_files.py"
 UNNAMED = "tests/system/test_twins.py::test_a_file_made_without_a_name_is_written_on_by_its_descriptor"
 FORMER = "tests/system/test_former_names.py::test_what_is_written_is_found_by_the_name_that_is_left"
+TWIN_LOOKS = "tests/daemon/write/test_twin_looks.py"
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
@@ -220,7 +221,7 @@ DEFECTS: tuple[Defect, ...] = (
         "ignore-file-written-by-another-name",
         "an ignore file that is written by another of its names keeps its former rules",
         "livedex_daemon/write/inspector.py",
-        (("            self._backlog.mark_twin(key, entry)\n        for twin", "            pass\n        for twin"),),
+        (("            self._backlog.mark_twin(key, entry)\n            finds", "            finds"),),
         "tests/system/test_twins.py::test_an_ignore_file_that_is_written_by_another_name",
     ),
     Defect(
@@ -262,7 +263,7 @@ DEFECTS: tuple[Defect, ...] = (
         "former-name-unknown",
         "what is written by the descriptor of a name that is gone, to a file with another name, is missed",
         "livedex_daemon/write/inspector.py",
-        (("            self._mark_former(entry)\n", "            pass\n"),),
+        (("self._looks.mark_former(entry, self.former_names.inodes_of(entry.key), self.changes)", "pass"),),
         f"{FORMER}[removed-the root]",
     ),
     Defect(
@@ -290,5 +291,26 @@ DEFECTS: tuple[Defect, ...] = (
             ),
         ),
         f"{FORMER}[replaced by a folder-the root]",
+    ),
+    Defect(
+        "names-looked-at-for-each-name",
+        "the removal of 3,000 hard links of a file makes no search fresh for a minute",
+        "livedex_daemon/write/inspector.py",
+        (("        if self._looks.repeats(of, entry):\n", "        if False:\n"),),
+        f"{TWIN_LOOKS}::test_each_name_is_looked_at_once_though_all_are_gone",
+    ),
+    Defect(
+        "later-name-not-waited-for",
+        "a search does not wait for what was written by the second of two names of a file that were removed at once",
+        "livedex_daemon/write/twin_looks.py",
+        (("        if not look.is_marked or not look.waiters.issuperset(entry.waiters):", "        if False:"),),
+        f"{TWIN_LOOKS}::test_a_search_that_waits_for_a_later_name_waits_for_the_others",
+    ),
+    Defect(
+        "look-outlives-its-turn",
+        "what is written by one name of a file just after another is missed",
+        "livedex_daemon/write/inspector.py",
+        (("        self._looks.end_turn()\n", ""),),
+        f"{TWIN_LOOKS}::test_the_next_turn_looks_again",
     ),
 )

@@ -24,6 +24,7 @@ from livedex_daemon.write.present_file import PresentFile, examine
 from livedex_daemon.write.read_errors import ReadErrors
 from livedex_daemon.write.readings import Readings
 from livedex_daemon.write.second_look import came_or_went, denied_folder, is_gone, is_indexed_folder, linked, may_list
+from livedex_daemon.write.twin_looks import TwinLooks
 from livedex_daemon.write.walk import TreeWalk, WalkTools
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.listed_names import ListedNames
@@ -49,6 +50,7 @@ class Inspector:
         self.unreadable = presence.unreadable
         self.readings = Readings(pool)
         self.former_names = FormerNames()
+        self._looks = TwinLooks(backlog, store, self.readings, watching)
         self.ended_walks = EndedWalks(backlog, self.readings)
         self.read_errors = ReadErrors(store, backlog, presence.unreadable)
         self._backlog = backlog
@@ -78,7 +80,7 @@ class Inspector:
             self.finished.append(entry)
             return
         if entry.from_event:
-            self._mark_former(entry)
+            self._looks.mark_former(entry, self.former_names.inodes_of(entry.key), self.changes)
         try:
             self._inspect_path(root, entry.key[1], entry)
         except tree.ReadFailed as fault:
@@ -191,12 +193,19 @@ class Inspector:
         ``seen``: the file as it is; of one that is gone, as the index has it. ``rows``: whether others may have one.
         """
         ino, dev = seen.ino, seen.dev if isinstance(seen, Stat) else None
+        of = (root.id, ino, dev, rows, seen.state if isinstance(seen, Stat) else None)
+        if self._looks.repeats(of, entry):
+            return
+        finds: list[Key] = []
+        self._looks.add(of, entry, finds)
         others = self.readings.other_names((root.id, path), seen, self.changes)
         for key in {*self._watching.ignore_files_of(ino, dev), *others} - {(root.id, path)}:  # which have no row
             self._backlog.mark_twin(key, entry)
+            finds.append(key)
         for twin in self._store.by_inode(ino) if rows else ():
             if twin.root_id != root.id:
                 self._backlog.mark_twin((twin.root_id, twin.path), entry)
+                finds.append((twin.root_id, twin.path))
                 continue
             max_size = self._pool.policy.max_file_size
             try:
@@ -208,16 +217,9 @@ class Inspector:
                 self._backlog.mark((root.id, twin.path), Mark(now=True))
                 continue
             if work is not None:
+                finds.append(work.key)
                 entry.works += 1
                 self.readings.submit([work], bulk=False)
-
-    def _mark_former(self, entry: Entry) -> None:
-        """Examine the files that had this name and may be written on by it: the kernel reports that name for good."""
-        for ino in self.former_names.inodes_of(entry.key):
-            keys = set(self.readings.other_names(entry.key, FileState(0, 0, 0, ino), self.changes))
-            keys.update((twin.root_id, twin.path) for twin in self._store.by_inode(ino))
-            for key in keys.union(self._watching.ignore_files_of(ino, None)) - {entry.key}:
-                self._backlog.mark_twin(key, entry)
 
     def _start_walk(self, root: Root, path: bytes, entry: Entry) -> None:
         tools = WalkTools(self._store, self._watching.watch, self._pool.policy, self.unreadable)
@@ -305,7 +307,11 @@ class Inspector:
             self._watching.let_go(root, gone)
 
     def depart(self) -> None:
-        """Remove missing paths, but not before the walks that may find them under a new name."""
+        """Remove missing paths, but not before the walks that may find them under a new name. It ends the turn."""
+        self._depart()
+        self._looks.end_turn()
+
+    def _depart(self) -> None:
         if any(walk.path and not walk.entry.background for walk in self._walks):
             return
         departed, self._departed = self._departed, {}
