@@ -59,6 +59,9 @@ def _command(words: list[str]) -> int:
 
 def _serve(words: Sequence[str]) -> NoReturn:
     """Run the daemon, and end the process: Python's own exit would wait for threads that hang on a disk."""
+    from livedex_daemon.process import standard_streams
+
+    standard_streams.open_missing()
     from livedex_daemon.process.stopping import end_process
 
     os.umask(0o077)

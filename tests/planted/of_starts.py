@@ -263,4 +263,11 @@ DEFECTS = (
         (("    system_checks.limits,\n", ""),),
         "tests/system/test_process_limits.py::test_a_hard_limit_is_named",
     ),
+    Defect(
+        "closed-streams-taken",
+        "a daemon that is started with closed streams writes its errors into its own files, or does not start",
+        "livedex_daemon/__main__.py",
+        (("    standard_streams.open_missing()\n", ""),),
+        "tests/system/test_closed_streams.py::test_no_file_of_the_daemon_takes_the_place_of_one",
+    ),
 )
