@@ -274,6 +274,13 @@ DEFECTS: tuple[Defect, ...] = (
         f"{FORMER}[removed-the file]",
     ),
     Defect(
+        "former-name-of-all-files",
+        "a search of one file waits for those elsewhere that were replaced before, also for one that is cut for ever",
+        "livedex_daemon/answer/fresh_reads.py",
+        ((" or (former and not inodes().isdisjoint((None, *former))):", " or former:"),),
+        "tests/system/test_busy.py::test_an_edit_waits_for_no_slow_file_that_was_replaced_before",
+    ),
+    Defect(
         "former-name-of-another-file",
         "what is written by the descriptor of a name that another file has by now is missed",
         "livedex_daemon/write/inspector.py",

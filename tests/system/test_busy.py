@@ -199,3 +199,28 @@ def test_a_walk_of_the_root_makes_no_edit_wait_for_the_slow_files_that_it_found(
         assert not client.call("search", {"query": "slowword"})["fresh"], "the one that is cut is waited for"
         (slow / "slow.txt").touch()
         assert found(client, "slowword") == ["slow.txt"]
+
+
+def test_an_edit_waits_for_no_slow_file_that_was_replaced_before(
+    tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
+) -> None:
+    """Its former inode might have another name, but not one that is in the scope."""
+    slow = tmp_path / "slow"
+    slow.mkdir()
+    (slow / "slow.txt").touch()
+    daemon = start_daemon(**with_code(tmp_path / "seam", CUTS_SLOWLY), SLOW=str(slow))
+    with daemon.client() as client:
+        add_root(client, tree)
+        for number in range(2):
+            tree.save("slow.txt", f"slowword {number}\n")
+            assert found(client, "slowword") == ["slow.txt"]
+        (slow / "slow.txt").unlink()
+        tree.save("slow.txt", "slowword again\n")
+        wait_until((slow / "begun-slow.txt").exists, what="the slow file")
+        for number in range(3):
+            with daemon.paused():  # the edit is being read while the search looks for other names
+                tree.write("edited.txt", f"edit{number}x\n")
+            only = {"path": str(tree / "edited.txt"), "timeout_ms": 30_000}  # the slow file takes for ever
+            assert found(client, f"edit{number}x", **only) == ["edited.txt"]
+        (slow / "slow.txt").touch()
+        assert found(client, "again") == ["slow.txt"]

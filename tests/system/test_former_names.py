@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from helpers.fault_injection import SETTLES_AT_ONCE, with_code
-from helpers.support import Daemon, Tree, add_root, found
+from helpers.fault_injection import CUTS_SLOWLY, SETTLES_AT_ONCE, with_code
+from helpers.support import Daemon, Tree, add_root, found, wait_until
 
 
 @pytest.mark.parametrize("within", ["the root", "its folder", "the file"])
@@ -38,3 +40,28 @@ def test_what_is_written_is_found_by_the_name_that_is_left(
             file.write(f"{word}\n")
             file.flush()
             assert found(client, word, **limit) == ["two/kept.log"]
+
+
+def test_a_file_that_is_being_read_for_the_first_time_is_read_again(
+    tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
+) -> None:
+    """No row says yet that it is the file that had the other name."""
+    slow = tmp_path / "slow"
+    slow.mkdir()
+    tree.mkdir("two")
+    log = tree.write("app.log", "first\n")
+    daemon = start_daemon(**with_code(tmp_path / "seam", CUTS_SLOWLY), SLOW=str(slow))
+    with daemon.client() as client, daemon.client() as asking, log.open("a") as file, ThreadPoolExecutor(1) as threads:
+        add_root(client, tree)
+        with daemon.paused():
+            os.link(log, tree / "two/slow.log")
+            log.unlink()
+            print("second", file=file, flush=True)  # else the content is known, and is not cut
+        wait_until((slow / "begun-slow.log").exists, what="the slow file")
+        with daemon.paused():
+            print("third", file=file, flush=True)
+            search = threads.submit(found, asking, "third", path=str(tree / "two"), mode="keyword")
+        began = time.monotonic()
+        wait_until(lambda: time.monotonic() > began + 0.5, what="the time in which the search looks for other names")
+        (slow / "slow.log").touch()
+        assert search.result() == ["two/slow.log"]

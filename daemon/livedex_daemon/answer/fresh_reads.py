@@ -12,6 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from functools import cache
 from typing import TypeVar
 
 import apsw
@@ -25,7 +26,7 @@ from livedex_daemon.answer.status_report import Health
 from livedex_daemon.backend.backend_switch import BackendSwitch
 from livedex_daemon.index_file.index_readers import ReadHandle
 from livedex_daemon.index_file.rebuild import IndexFile
-from livedex_daemon.watch.backlog import Key, Scope
+from livedex_daemon.watch.backlog import Entry, Key, Scope
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker
@@ -33,7 +34,7 @@ from livedex_indexing.disk import tree
 from livedex_indexing.disk.unnamed_file import unnamed_inode
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.live_files import Stale
-from livedex_indexing.model import Place
+from livedex_indexing.model import Place, Stat
 from livedex_indexing.path_text import display_path
 from livedex_indexing.query.scope import places_at
 from livedex_indexing.search import listing
@@ -139,30 +140,40 @@ class FreshReads:
             pending = freshness.pending(scope)
             return FreshState(False, pending, None)
 
-        async def twins(keys: list[Key]) -> OtherNames:
-            return await self.read(lambda reader: self._other_names(reader, keys), timing)
+        async def twins(keys: list[Key], inside: list[Entry]) -> OtherNames:
+            return await self.read(lambda reader: self._other_names(reader, keys, inside), timing)
 
         return await freshness.ensure(scope, timing.fresh_until, twins=twins)
 
-    def _other_names(self, reader: Reader, keys: list[Key]) -> OtherNames:
-        """Return what the index and the disk know of the other names of files."""
+    def _other_names(self, reader: Reader, keys: list[Key], inside: list[Entry]) -> OtherNames:
+        """Return what the index and the disk know of the other names of files. ``inside``: the entries in the scope."""
         names = OtherNames([], [])
+        inodes = cache(lambda: self._inodes(inside))
         for root_id, path in keys:
-            root = self._roots.get(root_id)
-            try:
-                found = None if root is None else tree.stat(root.path, path)
-            except tree.TreeError:
-                found = None
+            found = self._stat((root_id, path))
             linked = found if found is not None and found.links > 1 else None
             ino = unnamed_inode(path) if linked is None else linked.ino
             former = self._worker.former_names.inodes_of((root_id, path))
             for each in {ino, *former}:
                 names.indexed.extend(listing.twins(reader, Place(root_id, path), each))
-            if ino is not None or former:
+            if ino is not None or (former and not inodes().isdisjoint((None, *former))):
                 names.linked.append((root_id, path))
             if linked is not None:
                 names.indexed.extend(self.freshness.ignore_files_of(linked))
         return names
+
+    def _inodes(self, entries: list[Entry]) -> set[int | None]:
+        """Return the inodes of the marked files; None stands for all that are in a marked folder."""
+        files = (self._stat(entry.key) for entry in entries if not entry.tree)
+        inodes: set[int | None] = {file.ino for file in files if file is not None}
+        return inodes | {None} if any(entry.tree for entry in entries) else inodes
+
+    def _stat(self, key: Key) -> Stat | None:
+        root = self._roots.get(key[0])
+        try:
+            return None if root is None else tree.stat(root.path, key[1])
+        except tree.TreeError:
+            return None
 
     def late_answer(self, mode: str) -> tuple[SearchAnswer, FreshState]:
         """Return the answer of a search that found nothing in its time, or did not begin."""

@@ -33,13 +33,13 @@ FEW = 64  # entries before a waiter: if there are more, they are not all files t
 
 class OtherNames(NamedTuple):
     """What is known of the hard links of some files. ``indexed``: other names of them that have a row, or are ignore
-    files; ``linked``: those of the files that have several names now."""
+    files; ``linked``: those of the files that have several names now, or whose former name is one in the scope."""
 
     indexed: list[Key]
     linked: list[Key]
 
 
-Twins = Callable[[list[Key]], Awaitable[OtherNames]]
+Twins = Callable[[list[Key], list[Entry]], Awaitable[OtherNames]]
 
 
 class _OnlyUnstable(Exception):
@@ -95,7 +95,7 @@ class Freshness:
         """Wait, at most until ``deadline`` (monotonic), for every earlier write inside ``scope``.
 
         Do not wait for a root's first index unless ``everything`` is True. ``twins`` finds the other names of files: a
-        file in the scope may have been written by a name outside it.
+        file in the scope may have been written by a name outside it. It gets these names, and the entries in the scope.
         """
         if not self.begun.is_set():
             try:
@@ -174,15 +174,14 @@ class Freshness:
         Return such names for which to wait: while a file in the scope is being read, it has no row yet that says that
         both are one file. The worker then has it examined again.
         """
-        elsewhere = self._backlog.elsewhere(scope)
+        inside, elsewhere = self._backlog.parted(scope)
         if not elsewhere:
             return []
-        is_read = self._backlog.pending(scope) > 0  # before it is known which names have a row
-        names, meets = await twins(elsewhere), meeting(scope)
+        names, meets = await twins(elsewhere, inside), meeting(scope)
         for key in names.indexed:
             if meets((key[0], reach(key[1]))):
                 self._backlog.mark_twin(key)
-        return names.linked if is_read else []
+        return names.linked if inside else []  # they had no row before it was looked up
 
     def ignore_files_of(self, stat: Stat) -> list[Key]:
         """Return the ignore files of all roots that are this file. Any thread may call it."""

@@ -318,12 +318,13 @@ class Backlog:
         for waiter in released:
             waiter.on_done()
 
-    def elsewhere(self, scope: Scope) -> list[Key]:
-        """Return the single paths outside ``scope`` that are marked and not yet committed."""
+    def parted(self, scope: Scope) -> tuple[list[Entry], list[Key]]:
+        """Return what is marked and not yet committed: the entries inside ``scope``, and the single paths elsewhere."""
         meets = meeting(scope)
         with self._lock:
-            entries = itertools.chain(self._waiting.values(), self._in_progress.values())
-            return [entry.key for entry in entries if not entry.tree and not meets(entry.reach)]
+            entries = [*self._waiting.values(), *self._in_progress.values()]
+        inside = [entry for entry in entries if meets(entry.reach)]
+        return inside, [entry.key for entry in entries if not entry.tree and not meets(entry.reach)]
 
     def left(self, waiter: Waiter) -> list[Entry]:
         """Return the entries that the waiter still waits for."""

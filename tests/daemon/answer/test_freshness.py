@@ -10,7 +10,7 @@ import pytest
 
 from helpers.fakes import FakePool, FakeWatcher, FakeWatching, FakeWorker, online_root
 from livedex_daemon.answer.freshness import Freshness, FreshState, OtherNames, Twins
-from livedex_daemon.watch.backlog import Backlog, Key, Mark, Scope
+from livedex_daemon.watch.backlog import Backlog, Entry, Key, Mark, Scope
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.store.index_store import IndexUnwritable
@@ -128,7 +128,7 @@ def test_a_name_elsewhere_is_waited_for_only_while_a_file_in_the_scope_is_read(w
     elsewhere = (1, b"elsewhere.txt")
     asked: list[list[Key]] = []
 
-    async def twins(keys: list[Key]) -> OtherNames:
+    async def twins(keys: list[Key], _inside: list[Entry]) -> OtherNames:
         asked.append(keys)
         world.backlog.done(world.backlog.take(10, lambda key: key != HOT))  # meanwhile the file is committed
         return OtherNames([], [elsewhere])

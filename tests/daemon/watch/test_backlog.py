@@ -302,13 +302,15 @@ def test_who_waits_for_a_file_waits_for_its_other_names(backlog: Backlog) -> Non
     assert released == ["all"]
 
 
-def test_single_paths_elsewhere(backlog: Backlog) -> None:
+def test_what_is_inside_a_scope_and_which_single_paths_are_elsewhere(backlog: Backlog) -> None:
     backlog.mark((1, b"a/x"))
     backlog.mark((1, b"b"), Mark(tree=True))
     backlog.mark((1, b"c/y"))
     backlog.mark((2, b"a/x"))
     take(backlog)
-    assert sorted(backlog.elsewhere([(1, b"a")])) == [(1, b"c/y"), (2, b"a/x")]
+    inside, elsewhere = backlog.parted([(1, b"a")])
+    assert [entry.key for entry in inside] == [(1, b"a/x")]
+    assert sorted(elsewhere) == [(1, b"c/y"), (2, b"a/x")]
 
 
 PATHS = st.sampled_from([b"", b"a", b"a/x", b"a/y", b"b", b"b/x"])
