@@ -104,7 +104,7 @@ DEFECTS = (
         "name-elsewhere-not-waited-for",
         "a search of a folder misses what was written by a name outside it while the file in it was read",
         "livedex_daemon/answer/freshness.py",
-        (("        return names.linked if is_read else []", "        return []"),),
+        (("        return names.linked if inside else []", "        return []"),),
         "tests/daemon/answer/test_freshness.py"
         "::test_a_name_elsewhere_is_waited_for_only_while_a_file_in_the_scope_is_read",
     ),
