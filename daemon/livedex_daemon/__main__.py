@@ -59,9 +59,10 @@ def _command(words: list[str]) -> int:
 
 def _serve(words: Sequence[str]) -> NoReturn:
     """Run the daemon, and end the process: Python's own exit would wait for threads that hang on a disk."""
-    from livedex_daemon.process import standard_streams
+    from livedex_daemon.process import inherited_signals, standard_streams
 
     standard_streams.open_missing()
+    inherited_signals.reset()
     from livedex_daemon.process.stopping import end_process
 
     os.umask(0o077)

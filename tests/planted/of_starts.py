@@ -270,4 +270,18 @@ DEFECTS = (
         (("    standard_streams.open_missing()\n", ""),),
         "tests/system/test_closed_streams.py::test_no_file_of_the_daemon_takes_the_place_of_one",
     ),
+    Defect(
+        "signals-inherited",
+        "a daemon that was started by a thread that blocks signals ends on SIGKILL alone",
+        "livedex_daemon/__main__.py",
+        (("    inherited_signals.reset()\n", ""),),
+        "tests/system/test_inherited_signals.py::test_it_is_told_and_ended_as_any_other[blocked]",
+    ),
+    Defect(
+        "child-reaped-by-the-system",
+        "where the starter ignores the end of its children, a child that was killed counts as one that ended by itself",
+        "livedex_daemon/process/inherited_signals.py",
+        (("    signal.signal(signal.SIGCHLD, signal.SIG_DFL)\n", ""),),
+        "tests/system/test_inherited_signals.py::test_it_is_told_and_ended_as_any_other[ignored]",
+    ),
 )
