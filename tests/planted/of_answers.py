@@ -30,7 +30,7 @@ DEFECTS = (
         "snippet-without-the-name",
         "the snippet of a definition shows the lines with most other forms of its name",
         "livedex_indexing/hits/hit_builder.py",
-        (("max_snippet_chars, meant)", "max_snippet_chars)"),),
+        (("max_snippet_chars, shown_span)", "max_snippet_chars)"),),
         f"{NAMES}::test_a_name_is_in_the_snippet",
     ),
     Defect(

@@ -7,6 +7,7 @@ from planted.defect import Defect
 FILES = "tests/indexing/lines/test_matching_files.py"
 LETTERS = "tests/indexing/text/test_letters.py"
 MEMBERS = "tests/indexing/search/test_members_by_name.py"
+SPELLINGS = "tests/system/test_lines_of_other_spellings.py"
 DEFINED = "tests/system/test_lines_of_definitions.py::test_the_first_hit_is_the_line_that_defines_it"
 
 DEFECTS = (
@@ -30,6 +31,55 @@ DEFECTS = (
         "livedex_indexing/query/typed_span.py",
         (("if len(wording.parts) == 1 else None", "if False else None"),),
         f"{MEMBERS}::test_a_hit_points_at_the_definition_and_not_at_its_comment",
+    ),
+    Defect(
+        "name-in-other-words",
+        "the hit of a name in words, or in another convention, points at a comment instead of the definition",
+        "livedex_indexing/query/typed_span.py",
+        (("if number == self._first_joined and", "if False and"),),
+        f"{SPELLINGS}::test_the_hit_is_the_line_that_defines_it",
+    ),
+    Defect(
+        "line-of-a-language-without-grammar",
+        "the hit of a function of Erlang or Julia points at its first call",
+        "livedex_indexing/query/typed_span.py",
+        (("if language in DISTRIBUTIONS:", "if True:"),),
+        f"{SPELLINGS}::test_the_hit_is_the_line_that_defines_it",
+    ),
+    Defect(
+        "fullest-line-not-shown",
+        "the snippet has a dense part of a chunk, and not the line that has nearly all words of a pasted message",
+        "livedex_indexing/hits/hit_builder.py",
+        (("matches_of_full_line(text, spans) if meant is None else meant", "meant"),),
+        f"{SPELLINGS}::test_a_message_with_its_values_is_shown_at_its_line",
+    ),
+    Defect(
+        "values-of-helm",
+        "`.Values.image.tag` finds the templates that read the key, and not the file that sets it",
+        "livedex_indexing/query/typed_word.py",
+        (("key_path(values_path(text)).rpartition", 'key_path("").rpartition'),),
+        f"{SPELLINGS}::test_what_others_write_otherwise_is_found_where_it_is_set",
+    ),
+    Defect(
+        "quoted-type-in-a-message",
+        '`Class "App\\\\Tree" not found` finds only the files that use the class',
+        "livedex_indexing/query/query_parser.py",
+        (("and _OWNED.search(items.text)", "and False"),),
+        "tests/indexing/query/test_query_parser.py::test_a_name_with_its_owner_in_quotes_is_that_of_a_message",
+    ),
+    Defect(
+        "owner-in-a-message",
+        "`'Tree' object has no attribute 'walk'` finds the `walk` of any type",
+        "livedex_indexing/query/message_names.py",
+        (("if owner else known)", "if False else known)"),),
+        "tests/indexing/query/test_message_names.py::test_the_type_that_a_message_says_lacks_a_name_is_its_owner",
+    ),
+    Defect(
+        "line-of-a-linked-heading",
+        "the hit of a link to a heading points at a text with its words",
+        "livedex_indexing/query/typed_span.py",
+        (("self._heading = typed_heading(text)", 'self._heading = ""'),),
+        "tests/indexing/query/test_typed_span.py::test_a_link_leads_to_the_line_of_its_heading",
     ),
     Defect(
         "member-behind-what-sets-it",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 
 import msgspec
@@ -15,7 +16,7 @@ import msgspec
 from livedex_indexing.hits.answer_json import absolute, rfc3339
 from livedex_indexing.hits.hit import Explanation, Hit, Ranks, ScorePart
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, Part, file_copy
-from livedex_indexing.hits.snippet import Snippet, cut, in_fullest_line, line_span
+from livedex_indexing.hits.snippet import Snippet, cut, in_fullest_line, line_span, matches_of_full_line
 from livedex_indexing.hits.text_lines import CONTEXT_CHARS, BeyondPartError, Lines, byte_length
 from livedex_indexing.model import KINDS, Kind
 from livedex_indexing.path_text import display_path, path_b64
@@ -206,7 +207,7 @@ class HitMaker:
         is_place = placed.parts and all(placed.parts[part] for part in _OF_PLACE)
         if is_place and chunk.start_line <= line <= chunk.end_line:
             return _Marks(lambda text: [line_span(text, line - chunk.start_line)])
-        return _Marks(self._highlighter.spans, self._highlighter.typed)
+        return _Marks(self._highlighter.spans, partial(self._highlighter.typed, language=chunk.language or ""))
 
     def _cut(self, content: ContentRow, chunk: ChunkRow, part: Part, marks: _Marks) -> tuple[_TextFields, int]:
         """Return the fields of a hit that come from the file, and the byte to which its line and column point. Raises
@@ -214,7 +215,8 @@ class HitMaker:
         text = decode_slice(part.data, content.encoding, chunk.start_byte - part.start, chunk.end_byte - part.start)
         meant = marks.typed(text)
         spans = marks.spans(text) or ([] if meant is None else [meant])  # a name without its owner
-        snippet = cut(text, spans, self._style.max_snippet_chars, meant)
+        shown_span = matches_of_full_line(text, spans) if meant is None else meant
+        snippet = cut(text, spans, self._style.max_snippet_chars, shown_span)
         at = chunk.start_byte + byte_length(text[: snippet.start], content.encoding)
         lines = Lines(part.data, content.encoding, part.start, part.size)
         shown = text[snippet.start : snippet.end]

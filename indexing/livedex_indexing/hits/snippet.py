@@ -14,6 +14,7 @@ from livedex_indexing.query.highlight import Span
 # The end of a sentence, the signs that may close it, and the blanks after it (Chinese and Japanese have none).
 _SENTENCE_END: Final = re.compile(r"[.!?…][\"'”’»)\]]*(?=\s)|[。！？][」』”’）]*")
 _NEAR: Final = 24  # characters to search for a border between words
+_FULL: Final = 3  # words of a line that a snippet should have
 _BEGINNING: Final = 3  # characters that the forms of a word have in common
 
 
@@ -66,16 +67,31 @@ def _filled(text: str) -> Span:
 
 
 def in_fullest_line(text: str, spans: Sequence[Span]) -> int:
-    """Return where the first match is in the line with most of the matched words, the first such line. Words that begin
-    alike count as forms of one."""
-    words: list[tuple[int, set[str]]] = []  # of each line: its first match, and the beginnings of its words
+    """Return where the first match is in the line with most of the matched words, the first such line."""
+    return _fullest(text, spans)[0]
+
+
+def matches_of_full_line(text: str, spans: Sequence[Span]) -> Span | None:
+    """Return where the matches begin and end in the line with most of the matched words, the first such line; None
+    where that has fewer than three."""
+    begin, end, words = _fullest(text, spans) if len(spans) >= _FULL else (0, 0, 0)
+    return (begin, end) if words >= _FULL else None
+
+
+def _fullest(text: str, spans: Sequence[Span]) -> tuple[int, int, int]:
+    """Return where the matches begin and end in the line with most of the matched words, the first such line, and how
+    many words these are. Words that begin alike count as forms of one."""
+    lines: list[tuple[int, int, set[str]]] = []  # of each its first and last match, and the beginnings of its words
     end = -1
     for start, stop in spans:
         if start > end:
-            words.append((start, set()))
+            lines.append((start, stop, set()))
             end = _line_end(text, start)
-        words[-1][1].add(text[start : min(stop, start + _BEGINNING)].lower())
-    return max(words, key=lambda line: len(line[1]))[0]
+        begin, _, words = lines[-1]
+        words.add(text[start : min(stop, start + _BEGINNING)].lower())
+        lines[-1] = begin, stop, words
+    begin, last, words = max(lines, key=lambda line: len(line[2]))
+    return begin, last, len(words)
 
 
 def _line_start(text: str, at: int) -> int:

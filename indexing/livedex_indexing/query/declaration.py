@@ -13,10 +13,25 @@ from typing import Final, NamedTuple
 from livedex_indexing.query.derived_types import base_type, deriving
 
 _NAME: Final = r"[A-Za-z_][\w-]*"
-# var.region    module.vpc.id    data.aws_ami.ubuntu.id    aws_instance.web[0].id
+_TYPE: Final = r"[a-z][a-z0-9]*_\w++"  # of a resource
+_IN_MODULES: Final = rf"(?:module\.{_NAME}(?:\[[^\[\]]*\])?\.)*"
+# var.region    module.vpc.id    data.aws_ami.ubuntu.id    aws_instance.web[0].id    module.vpc.aws_subnet.this["a"]
 _TERRAFORM: Final = re.compile(
-    rf"(?:\$\{{)?(?:(?P<kind>var|module|local|output)\.|(?:(?P<data>data)\.)?(?P<type>[a-z]\w*_\w+)\.)(?P<name>{_NAME})"
+    rf"(?:\$\{{)?(?:(?P<kind>var|module|local|output)\.|(?:(?P<data>data)\.)?(?P<type>{_TYPE})\.)"
+    rf"(?P<name>{_NAME})"
     r"(?:[.\[][^\s{}]*)?\}?"
+)
+_ADDRESS: Final = rf"{_IN_MODULES}(?:(?P<data>data)\.)?(?P<type>{_TYPE})\.(?P<name>{_NAME})(?:\[[^\[\]]*\])?(?:\.\w+)*"
+# # module.vpc.aws_subnet.this[0] will be created    aws_subnet.this: Creating...    with aws_subnet.this,
+_PLANNED: Final = re.compile(
+    rf"(?:[#│|]\s*)*(?:with\s+)?{_ADDRESS}(?:,.*|:\s.*|\s(?:has|is|must|will)\b.*)?", re.DOTALL
+)
+_TOOL: Final = r"(?:\$ )?(?:terraform|tofu|terragrunt)\s"
+# terraform state rm 'module.vpc.aws_subnet.this[0]'    terraform apply -target=aws_subnet.this
+_COMMANDED: Final = re.compile(rf"{_TOOL}(?:.*[\s='\"])?{_ADDRESS}['\"]?")
+# TF_VAR_region=x    terraform plan -var 'region=x'
+_VARIABLE_SET: Final = re.compile(
+    rf"(?:export )?TF_VAR_(?P<name>{_NAME})(?:=.*)?|{_TOOL}.*-var[ =]['\"]?(?P<given>{_NAME})=.*"
 )
 _KINDS: Final = (
     "clusterrole|clusterrolebinding|configmap|cronjob|daemonset|deployment|horizontalpodautoscaler|ingress|job|namespace|"
@@ -69,10 +84,13 @@ class Declaration(NamedTuple):
 def declarations(text: str) -> Iterator[Declaration]:
     """Yield what declares what a text refers to, the likeliest first; nothing for most texts."""
     typed = text.strip()
+    seen: set[Declaration] = set()
     for pattern, of in _FORMS:
         found = pattern.fullmatch(typed)
-        if found is not None:
-            yield from of(found)
+        for one in () if found is None else of(found):
+            if one not in seen:
+                seen.add(one)
+                yield one
     if name := base_type(typed):
         rows = tuple((row,) for row in (f"extends {name}", f"implements {name}", f"{name} for"))
         for words in (rows, tuple((word, name) for word in ("class", "struct", "interface"))):
@@ -85,12 +103,22 @@ def _of_terraform(found: re.Match[str]) -> Iterator[Declaration]:
         line = _line(rf"[ \t]+{name}[ \t]*=(?!=)")
         yield Declaration((("locals", found["name"]),), (_line(r"locals\s*\{"), line))
     elif found["kind"]:
-        block = {"var": "variable"}.get(found["kind"], found["kind"])
-        yield Declaration(((f"{block} {found['name']}",),), (_line(rf'{block}\s+"{name}"'),))
+        yield _block({"var": "variable"}.get(found["kind"], found["kind"]), found["name"])
     else:
-        block = found["data"] or "resource"
-        row = f"{block} {found['type']} {found['name']}"
-        yield Declaration(((row,),), (_line(rf'{block}\s+"{found["type"]}"\s+"{name}"'),))
+        yield from _of_address(found)
+
+
+def _of_address(found: re.Match[str]) -> Iterator[Declaration]:
+    block, kind, name = found["data"] or "resource", found["type"], found["name"]
+    yield Declaration(((f"{block} {kind} {name}",),), (_line(rf'{block}\s+"{kind}"\s+"{re.escape(name)}"'),))
+
+
+def _of_variable_set(found: re.Match[str]) -> Iterator[Declaration]:
+    yield _block("variable", found["name"] or found["given"])
+
+
+def _block(kind: str, name: str) -> Declaration:
+    return Declaration(((f"{kind} {name}",),), (_line(rf'{kind}\s+"{re.escape(name)}"'),))
 
 
 def _of_object(found: re.Match[str]) -> Iterator[Declaration]:
@@ -158,7 +186,10 @@ def _line(pattern: str) -> re.Pattern[str]:
 
 
 _FORMS: Final = (
+    (_PLANNED, _of_address),
     (_TERRAFORM, _of_terraform),
+    (_COMMANDED, _of_address),
+    (_VARIABLE_SET, _of_variable_set),
     (_OBJECT, _of_object),
     (_TABLE, _of_table),
     (_ATTRIBUTE, _of_attribute),

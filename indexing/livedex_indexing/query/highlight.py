@@ -96,9 +96,9 @@ class Highlighter:
         self._begin = {beginning_of(stem) for stem in self._single.union(self._prefixes)}
         self._known: dict[bytes, list[Span]] = {}
 
-    def typed(self, text: str) -> Span | None:
-        """Return where a text has the query as it was typed, None if nowhere."""
-        return None if self._typed is None else self._typed.find(text)
+    def typed(self, text: str, language: str = "") -> Span | None:
+        """Return where a text, in a language, has the query as it was typed, None if nowhere."""
+        return None if self._typed is None else self._typed.find(text, language)
 
     def spans(self, text: str) -> list[Span]:
         plain, places = folded(text)

@@ -19,6 +19,9 @@ _CHARACTERS: Final = 400  # … in so many of its characters: a longer text is a
 _NAME: Final = r"[^\W\d]\w+[!?]?"
 _WITH_OWNER: Final = rf"(?:\w+(?:\.|::|->|\\))*{_NAME}"
 _QUOTED: Final = re.compile(rf"""(?<!\w)["'`‘“]{{1,2}}({_WITH_OWNER})(?:\([^()"'`‘’“”]*\))?["'`’”]{{1,2}}(?!\w)""")
+_OF_ERLANG: Final = re.compile(r"(?<![\w:/])([a-z]\w*):([a-z]\w*)/\d{1,2}\b")  # lists:map/2
+# value run is not a member of a.b.Tree
+_NOT_MEMBER: Final = re.compile(r"\b(?:method|type|value) (\w+) is not a member of (?:object |class |\w+\.)*(\w+)")
 # FAILED tests/test_a.py::TestB::test_c[1] - why, also without the path
 _IN_FILE: Final = re.compile(r"(?:\.\w{1,5}|(?<!\S))::(?:\w+::)*([^\W\d]\w+)")
 # no member named 'n'    has no attribute 'n'    does not contain a definition for 'n'    undefined symbol: n
@@ -70,12 +73,13 @@ _FAULT: Final = re.compile(
 )
 _BEGINS_AS_FAULT: Final = re.compile(
     r"(?:call to|cannot|implicit|no \w+ named|undefined|uninitialized|unknown|unresolved)\b|"
-    r"\S+\s(?:cannot be|redeclared|undeclared|undefined)\b",
+    r"\S+\s(?:cannot be|redeclared|undeclared|undefined)\b|\S+ \S+ is not a member of\b",
     re.IGNORECASE,
 )
 _IN_WORDS: Final = re.compile(r"(?<!\S)[a-z]+ [a-z]+ [a-z]+(?!\S)")
 _SHAPED: Final = re.compile(r"(?<![\w-])(?=\w*(?:[^\W_]_[^\W_]|[a-z0-9][A-Z]))[^\W\d]\w+(?![\w-])")
 _FAULT_NAME: Final = re.compile(r"(?:Error|Exception|Warning)\Z")
+_LACKING: Final = 2  # rank of what should have a name
 _VALUES: Final = frozenset({"false", "nil", "none", "null", "self", "this", "true"})
 LEVELS: Final = frozenset({"error", "fatal", "info", "note", "warning"})
 _NO_NAMES: Final = STOP_WORDS | LEVELS | _VALUES
@@ -88,12 +92,18 @@ def names_in_message(text: str) -> tuple[TypedName, ...]:
     message that are written as names are."""
     if len(text) > _CHARACTERS or len(text.split()) == 1:
         return ()
+    lacking = _NOT_MEMBER.search(text)
+    if lacking is not None:
+        return TypedName(lacking[1], lacking[2]), TypedName(lacking[2])
+    text = _OF_ERLANG.sub(r"\1.\2", text)
     found = _IN_FILE.findall(text) or list(_quoted(text)) or list(_declared(text.strip()))
     if _is_fault(text):
         shaped = sorted(_SHAPED.findall(text), key=lambda name: _FAULT_NAME.search(name) is not None)
         found += shaped if found else [*(a or b for a, b in _NOT_QUOTED.findall(text)), *shaped]
     names = [typed_name(name) for name in dict.fromkeys(found) if name.lower() not in _NO_NAMES]
-    return tuple([name for name in names if name is not None][:_MOST])
+    known = [name for name in names if name is not None][:_MOST]
+    owner = _owner_lacking(text) if len(known) > 1 and not known[0].owner else ""
+    return tuple([known[0]._replace(owner=owner), *known[1:]] if owner else known)
 
 
 def is_doubtful(text: str) -> bool:
@@ -134,6 +144,15 @@ def _quoted(text: str) -> Iterator[str]:
         yield whole if "." in whole else re.split(r"::|->", whole)[-1]
 
 
+def _owner_lacking(text: str) -> str:
+    """Return the only type in quotes that a message says lacks the first name in quotes; empty where it says none."""
+    found = [match for match in _QUOTED.finditer(text) if _may_be_name(match, text)]
+    ranks = [_rank(text[: match.start()], text[match.end() :]) for match in found]
+    owners = [match[1] for match, rank in zip(found, ranks, strict=True) if rank == _LACKING]
+    is_only = len(owners) == 1 and min(ranks) < _LACKING and owners[0].isidentifier() and owners[0][0].isupper()
+    return owners[0] if is_only else ""
+
+
 def _may_be_name(quoted: re.Match[str], text: str) -> bool:
     """Whether what is in quotes may be a name: a plain word needs quotes of code, or a message about names."""
     if _OF_RUN.search(text[: quoted.start()]):
@@ -155,7 +174,7 @@ def _says_fault(text: str) -> bool:
 def _rank(before: str, behind: str) -> int:
     if _MEMBER.search(before):
         return 0
-    return 2 if _OWNER_BEFORE.search(before) or _OWNER_BEHIND.match(behind) else 1
+    return _LACKING if _OWNER_BEFORE.search(before) or _OWNER_BEHIND.match(behind) else 1
 
 
 def _declared(text: str) -> Iterator[str]:

@@ -46,6 +46,13 @@ _PRINTED: Final = tuple(
         rf"#\d+ \[internal function\]: ({_NAME}(?:(?:\\|->|::){_NAME})*)\(.*\)",
         # /package.Service/Method of gRPC
         rf"/(?:{_NAME}\.)+({_NAME}/{_NAME})",
+        # fun lists:map/2    lists:map/2    :lists.map/2    Enum.map/2    #Fun<lists.map.2>    name_of/1
+        rf"(?:fun |[&:])?({_NAME}(?:[.:]{_NAME})+[!?]?)/\d{{1,2}}",
+        rf"(?:fun |&)?({_NAME}_\w*[!?]?)/\d{{1,2}}",
+        rf"#Fun<({_DOTTED})\.\d.*>",
+        # Error in name(x) : …    Error in `name()`:    4. ├─pkg::name(x)    3: name(x)
+        rf"Error in `?({_DOTTED})\(.*\)`? ?:.*",
+        rf"\d+\. +[│ ]*[├└]─({_NAME}:::?{_DOTTED})\(.*\)?",
         # ERROR: modpost: "name" [drivers/x.ko] undefined!
         rf".*\bmodpost: \"({_NAME})\" \[\S+\.ko\] undefined!?",
         # --- FAIL: TestName/case (0.01s)    === RUN   TestName    [  FAILED  ] Suite.Name (3 ms)
@@ -77,11 +84,14 @@ _REFERRED: Final = tuple(
         rf"(?:\{{@(?:link|linkplain|see|code)\s+|@see\s+)((?:{_DOTTED})?#?{_NAME})(?:\([^)]*\))?\}}?",
         # Foo::class    Foo::class.java
         rf"(?:{_NAME}\\)*({_NAME})::class(?:\.java)?",
+        # [Foo.run]    [Foo.run()]
+        rf"\[({_NAME}\.{_DOTTED})(?:\(\))?\]",
         # [`Foo::run`]    in a comment of Rust
         rf"\[`({_COLONS})(?:\(\))?`\]",
     )
 )
 _SIGNS_OF_NAME: Final = re.compile(r"\(\*?(\w+)\)|::h[0-9a-f]{16}\Z")  # a type of Go, the hash of Rust
+_COLON: Final = re.compile(r"(?<!:):(?!:)")  # of Erlang
 _MANGLED: Final = re.compile(r"_{1,2}(?:ZN?[A-Z]*(?=\d)|R[A-Za-z]*?C(?:s[0-9a-zA-Z]*_)?(?=\d))")
 _LENGTH: Final = re.compile(r"(\d+)_?")
 _HASH: Final = re.compile(r"h[0-9a-f]{16}")
@@ -105,7 +115,7 @@ def printed_name(text: str) -> PrintedName | None:
         return PrintedName(mangled)
     for pattern in _PRINTED:
         found = pattern.fullmatch(line)
-        name = "" if found is None else _SIGNS_OF_NAME.sub(r"\1", found[1])
+        name = "" if found is None else _COLON.sub(".", _SIGNS_OF_NAME.sub(r"\1", found[1]))
         if name not in ("", line):
             return PrintedName(name)
     found = next((match for pattern in _REFERRED if (match := pattern.fullmatch(line)) is not None), None)

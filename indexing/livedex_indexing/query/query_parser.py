@@ -24,6 +24,7 @@ QUERY_BYTES: Final = 4096  # the rest of a longer query is ignored
 _TERM_NAMES: Final = frozenset(get_args(TermName))
 _MIN_PREFIX: Final = 2
 _VALUE: Final = re.compile(r"\"[^\"\s]+\"[,;.)\]}]|[=(\[] ?\"[^\"\s]+\"")  # in a message or in code: want "x", is = "y"
+_OWNED: Final = re.compile(r"\"\\?\w+(?:(?:\\|::|->)\w+)+(?:\(\))?\"")  # in a message: Class "App\\Tree" not found
 _SENTENCE: Final = 10  # words: a query of so many is a text
 _TEXT: Final = 6  # … and may be one
 _SHORT_TEXT: Final = 3  # … with a bare word: neither in quotes nor excluded …
@@ -34,6 +35,7 @@ _ERROR: Final = re.compile(r"(?:\d{1,3}|E[A-Z\d]{2,})\W*")  # -22, -EINVAL
 _OPTION: Final = re.compile(r"[A-Za-z]\d?\W*|[A-Za-z][\w-]*=\S*")  # -m, -O2, -std=c99: of a command
 _KEY: Final = re.compile(r"[^\s=]+")
 _NAME: Final = re.compile(r"\w+")
+_SHAPED: Final = re.compile(r"(?=\w*(?:[a-z\d][A-Z]|[^\W_]_[^\W_]))[^\W\d]\w+", re.ASCII)  # of several parts
 _T = TypeVar("_T")
 
 
@@ -168,6 +170,8 @@ def _is_piece(items: _Items) -> bool:
         return True
     if items.phrases and len(items.words) >= _SHORT_TEXT and _VALUE.search(items.text):
         return True
+    if items.phrases and len(items.words) >= _QUOTING and _OWNED.search(items.text):
+        return True
     is_error = bool(items.excluded) and all(map(_ERROR.fullmatch, items.excluded))
     return is_error and len(items.words) >= _SHORT_TEXT
 
@@ -176,6 +180,8 @@ def _least(items: _Items) -> int:
     """Return how many words a query needs to be a text."""
     if items.terms:
         return _TEXT
+    if len(items.phrases) == 1 and not items.words and not items.excluded and _SHAPED.fullmatch(items.phrases[0]):
+        return 1  # a name from a file that has it in quotes, which other files write otherwise
     if not any(character.isalnum() for word in items.words for character in word):
         return 1 if items.words and items.excluded and not items.phrases else _TEXT  # nothing is there to exclude from
     return _SHORT_TEXT if items.excluded else _QUOTING

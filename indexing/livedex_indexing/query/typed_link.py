@@ -37,6 +37,8 @@ _PART: Final = re.compile(
 _OPTION: Final = re.compile(
     r"(?P<tool>[a-z][\w.+-]*)(?:\s+(?P<verb>[a-z][\w-]*))?\s+(?P<option>--[a-z][\w-]*)(?:=\S+)?(?:\s+(?:flag|option|switch))?"
 )
+# #some-heading    id="some-heading"
+_ANCHOR: Final = re.compile(r"(?:#|(?:id|name)=[\"'])(\w[\w-]*-[\w-]*)[\"']?")
 _PAGES: Final = (".1", ".8")  # of the manual, about a command
 _SECTIONS: Final = "18573246"  # the likeliest first
 _SOURCES: Final = (".md", ".rst", ".org")  # of a page
@@ -77,6 +79,12 @@ def _of_option(tool: str, verb: str, option: str) -> Iterator[TypedPlace]:
     """Yield the manual pages of a command of a tool, then those of the tool."""
     for name, rest in ((f"{tool}-{verb}", option), (tool, f"{verb} {option}")) if verb else ((tool, option),):
         yield from (TypedPlace(name + page, 0, f"{name}{page} {rest}", option=option) for page in _PAGES)
+
+
+def typed_heading(query: str) -> str:
+    """Return the heading that a link names, alone as in ``#some-heading`` or in its file; empty for other queries."""
+    alone = _ANCHOR.fullmatch(query.strip())
+    return alone[1] if alone is not None else next((place.heading for place in typed_link(query)), "")
 
 
 def is_heading(heading: str, typed: str) -> bool:

@@ -15,13 +15,14 @@ _LINE: Final = r"[1-9][0-9]{0,6}"
 _INSIDE: Final = r"[^\s:\"'`‘’“”()<>\[\]{}|;=]"  # of a path among other words
 _PATH: Final = rf"(?<!{_INSIDE})(?:[a-z]{{2,9}}://)?{_INSIDE}*[^\s:\"'`‘’“”()<>\[\]{{}}|;=,./\\?]"
 # a.c:12  a.c:12:3  a.c:12-20  a.c:[12,3]  a.c:line 12  a.c: (12, 3)    a.c: 12: not found    a.c(12)  a.c(12,3)
-# a.c#L12  a.c#L12-L20  a.c#lines-12  a.c?L12    a.c, line 12  a.c: line 12  a.c (line 12)  a.c on line 12
+# a.c#L12  a.c#L12-L20  a.c#lines-12  a.c?L12  a.R#12    a.c, line 12  a.c: line 12  a.c (line 12)  a.c on line 12
 # a.c +12  a.c L12    a.c, and 12: at the beginning of the next line
 _BEHIND: Final = rf"""
     \??:(?:L|\[|line\s|\s\()?(?P<a>{_LINE})(?:(?:[:.-]|,\s?)[0-9]+)*(?!\w)
   | :\s(?P<i>{_LINE}):(?!\S)
   | \((?P<b>{_LINE})(?:[:,-]\s?[0-9]+)*\)
-  | (?:(?:\?[^\s\#]{{0,300}})?\#(?:L|lines-)|\?L)(?P<c>{_LINE})(?:C[0-9]+)?(?:[-:]L?[0-9]+(?:C[0-9]+)?)?(?!\w)
+  | (?:(?:\?[^\s\#]{{0,300}})?\#(?:L|lines-)|(?<=\.[rR])\#|\?L)
+    (?P<c>{_LINE})(?:C[0-9]+)?(?:[-:]L?[0-9]+(?:C[0-9]+)?)?(?!\w)
   | ["'`’”]?[,:]?\s+\(?(?:(?:on|at)\s+)?(?:lines?|ln|l\.)\s+(?P<d>{_LINE})(?:[:,-]\s?[0-9]+)*(?!\w)
   | \s+(?:L|\+(?=[0-9]+\Z))(?P<e>{_LINE})(?!\w)
   | :?\n\s*(?P<j>{_LINE}):(?:[0-9]+(?!\w))?"""
@@ -29,8 +30,9 @@ _BEHIND: Final = rf"""
 _BEFORE: Final = rf"""
     (?<!\S)(?:lines?\s+(?P<f>{_LINE})(?:-[0-9]+)?\s+(?:of|in)\s+(?:the\s+)?(?:file\s+)?|\+(?P<g>{_LINE})\s+)"""
 _HUNK: Final = rf"\+\+\+\ (?:b/)?(?P<new>\S+)(?:\t.{{0,99}})?\n@@\ -\S+\ \+(?P<k>{_LINE})"
+# File "a.ml", line 12    {file,"a.erl"},{line,12}
 _PLACE: Final = re.compile(
-    rf"""\b(?:File|file)\s"(?P<quoted>[^"\n]+)",\sline\s(?P<h>{_LINE})
+    rf"""\b(?:File|file)[\s,]"(?P<quoted>[^"\n]+)"(?:,\sline\s|\}},\{{line,)(?P<h>{_LINE})
        | {_HUNK}
        | (?P<path>{_PATH})(?:{_BEHIND})
        | {_BEFORE}["'`‘“]?(?P<after>{_PATH})["'`’”]?""",

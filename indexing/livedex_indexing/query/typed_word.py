@@ -10,6 +10,7 @@ import re
 from typing import Final, NamedTuple
 
 from livedex_indexing.query.asking_words import ASKING
+from livedex_indexing.query.key_path import key_path, values_path
 from livedex_indexing.query.typed_name import AROUND, MOST_ASKING, name_inside, typed_name, without_prefix
 from livedex_indexing.query.typed_reference import referred
 
@@ -42,6 +43,9 @@ def word_inside(text: str) -> TypedWord | None:
     label = referred(text)
     if label:
         return TypedWord(label, is_reference=True)
+    above, _, key = key_path(values_path(text)).rpartition(".")
+    if above:
+        return TypedWord(key, above.rpartition(".")[2], above, is_reference=True)
     words = [word.strip(AROUND) or word for word in text.split()]
     script = _SCRIPT.fullmatch(" ".join(words))
     if script is not None:

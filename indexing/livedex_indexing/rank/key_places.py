@@ -9,15 +9,14 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
-from livedex_indexing.query.key_path import is_below, key_path, keys
+from livedex_indexing.query.key_path import KEY_LANGUAGES, is_below, key_path, keys
 from livedex_indexing.query.typed_word import TypedWord
 from livedex_indexing.rank.index_view import IndexView
 from livedex_indexing.rank.postings import CONTENT_OF, chunks_in_spans, phrase
 
-_LANGUAGES: Final = "('ini', 'java properties', 'json', 'json with comments', 'json5', 'toml', 'yaml')"
 _WITH_ALL: Final = f"""SELECT t.id, t.first_chunk, t.first_chunk + t.chunks - 1
                        FROM exact e CROSS JOIN contents t ON t.id = e.rowid WHERE exact MATCH ?
-                       AND t.language IN (SELECT id FROM languages WHERE name IN {_LANGUAGES}) LIMIT 400"""
+                       AND t.language IN (SELECT id FROM languages WHERE name IN {KEY_LANGUAGES!r}) LIMIT 400"""
 _FILES: Final = 24  # that are read …
 _CHUNKS: Final = 200  # … each up to the key, at most
 

@@ -30,7 +30,7 @@ from livedex_indexing.search.written_date import with_written_date
 from livedex_indexing.search.written_number import with_written_number
 from livedex_indexing.store.read_pool import Reader
 
-_JOINT: Final = re.compile(r"::|->|[.#\\/]")
+_JOINT: Final = re.compile(r":::?|->|[.#\\/]")
 _TAG: Final = re.compile(r"\s*(?i:tag|tags|tagged):? +#?(?P<tag>[^\W\d]\w*(?:[-/]\w+)+)\s*")
 _LINKS_TO: Final = re.compile(
     r"\s*(?:what |which (?:notes?|files?|pages?) )?(?:(?:back)?links? to|backlinks(?: of)?):? "

@@ -59,6 +59,23 @@ SAMPLES = {
         "  defmacro made!(x) do\n  end\nend\n",
         "Acme.Shape area? size made!",
     ),
+    "erlang": (
+        "-module(tow_line).\n-record(line, {load}).\n-define(MOST, 3).\n-type load_limit() :: integer().\n"
+        "-opaque rope(A) :: A.\n-callback hold(integer()) -> ok.\n-spec safe_load(x()) -> x().\n"
+        "safe_load(X) when X > 1 ->\n    hold(X);\nsafe_load(_) ->\n    tow_line:find(1).\n",
+        "tow_line line MOST load_limit rope hold safe_load safe_load",
+    ),
+    "julia": (
+        "module Tow\nconst MOST = 3\nmutable struct Line\n  load::Int\nend\nhold(x::Int; y=3)::Bool = find(x)\n"
+        "Base.show(io, x::T) where {T} = print(io)\n@inline function safe!(x)\n  y = find(1)\n  hold(x) == 2\nend\n"
+        "end\n",
+        "Tow MOST Line hold show safe!",
+    ),
+    "ocaml": (
+        "type 'a line = Line of 'a\ntype ('a, +'b) rope = 'a * 'b\ntype nonrec load = int\nmodule rec Tow : S =\n"
+        "  let hold x = find x\n  and safe y = y\nend\n",
+        "line rope load Tow hold safe",
+    ),
     "lua": (
         "local M = {}\nfunction M.area(x)\n  return find(x)\nend\n"
         "M.size = function(y)\nend\nlocal function made()\nend\n",

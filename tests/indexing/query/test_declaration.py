@@ -17,6 +17,15 @@ from livedex_indexing.query.declaration import declarations
         ("local.lamp", 'locals {\n  oil  = 1\n  lamp = "x"\n}'),
         ("data.sea_lamp.red.id", 'data "sea_lamp" "red" {'),
         ("sea_lamp.red[0].id", 'resource "sea_lamp" "red" {'),
+        ('module.sea.sea_lamp.red["oil"]', 'resource "sea_lamp" "red" {'),
+        ("module.sea[0].module.deck.data.sea_lamp.red.id", 'data "sea_lamp" "red" {'),
+        ("  # module.sea.sea_lamp.red[0] will be created", 'resource "sea_lamp" "red" {'),
+        ("module.sea.sea_lamp.red: Still creating... [10s elapsed]", 'resource "sea_lamp" "red" {'),
+        ("with sea_lamp.red,\n  on main.tf line 3:", 'resource "sea_lamp" "red" {'),
+        ("terraform apply -target=module.sea.sea_lamp.red", 'resource "sea_lamp" "red" {'),
+        ("tofu state rm 'sea_lamp.red[0]'", 'resource "sea_lamp" "red" {'),
+        ("terraform plan -var 'lamp=3' -out x", 'variable "lamp" {'),
+        ("export TF_VAR_lamp=3", 'variable "lamp" {'),
         ("svc/lamp", "kind: Service\nmetadata:\n  labels:\n    a: b\n  name: lamp\n"),
         ("deployment lamp", "apiVersion: v1\nkind: Deployment\nmetadata:\n  name: 'lamp'\n"),
         ("lamp configmap", "kind: ConfigMap\nmetadata:\n  name: lamp\n"),
@@ -67,7 +76,18 @@ def test_another_line_does_not_declare_it(text: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["lamp", "lamp.red", "Lamp.red_oil", "the lamp of a service", "/lamps/v2", "lamps/42", "/42/lamps", ""]
+    "text",
+    [
+        "lamp",
+        "lamp.red",
+        "Lamp.red_oil",
+        "the lamp of a service",
+        "/lamps/v2",
+        "lamps/42",
+        "/42/lamps",
+        "tofu plan",
+        "",
+    ],
 )
 def test_most_texts_refer_to_nothing(text: str) -> None:
     assert list(declarations(text)) == []

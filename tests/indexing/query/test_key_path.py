@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_indexing.query.key_path import is_below, key_path, keys
+from livedex_indexing.query.key_path import is_below, key_at, key_path, keys, values_path
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,30 @@ def test_a_path_ends_in_whole_keys() -> None:
     assert is_below("a.b.c", "b.c")
     assert is_below("a.b", "a.b")
     assert not is_below("a.bb.c", "b.c")
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        (".Values.image.tag", "image.tag"),
+        ("$.Values.image.tag", "image.tag"),
+        ("{{ .Values.image.tag | quote }}", "image.tag"),
+        ("{{- if .Values.image.tag }}", "image.tag"),
+        ("{{- toYaml .Values.image.tag | nindent 4 }}", "image.tag"),
+        ("--set image.tag=1", "image.tag"),
+        ("helm install ship ./ship --set-string 'image.tag=1'", "image.tag"),
+        ("image.tag", ""),
+        (".Values.image", ""),
+        ("Values are set", ""),
+        ("git config --set image", ""),
+    ],
+)
+def test_the_path_that_a_template_of_helm_reads(text: str, path: str) -> None:
+    assert values_path(text) == path
+
+
+def test_of_equal_keys_that_with_most_of_the_keys_above_it() -> None:
+    text = "a:\n  tag: 1\nb:\n  tag: 2\n"
+    assert key_at(text, "b.tag") == (text.rindex("tag"), text.rindex("tag") + 3)
+    assert key_at(text, "x.tag") == (text.index("tag"), text.index("tag") + 3)
+    assert key_at(text, "a.c") is None

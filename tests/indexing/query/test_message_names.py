@@ -20,6 +20,7 @@ from livedex_indexing.query.message_names import has_plain_name, is_doubtful, is
         ("no method named walk found for struct Tree", "walk"),
         ("what happens in `walk` when it fails", "walk"),
         ("undefined: walk", "walk"),
+        ("value walk is not a member of forest.Tree", "walk"),
         ("walk redeclared in this block", "walk"),
         ("ld: error: undefined symbol: walk", "walk"),
         ("bash: walk: command not found", "walk"),
@@ -116,3 +117,25 @@ def test_a_line_of_code_is_no_message(text: str, message: bool) -> None:
 )
 def test_prose_that_reports_no_fault_only_mentions_its_names(text: str, expected: bool) -> None:
     assert is_mention(text) is expected
+
+
+def test_a_function_of_erlang_has_its_module() -> None:
+    first = names_in_message("exception error: undefined function tree:walk/2")[0]
+    assert (first.owner, first.name) == ("tree", "walk")
+    assert names_in_message("undefined: see 10:30/2") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "owner", "name"),
+    [
+        ("AttributeError: 'Tree' object has no attribute 'walk'", "Tree", "walk"),
+        ("value of type 'Tree' has no member 'walk'", "Tree", "walk"),
+        ("The method 'walk' isn't defined for the type 'Tree'", "Tree", "walk"),
+        ("value walk is not a member of forest.Tree", "Tree", "walk"),
+        ("error: 'struct tree' has no member named 'walk'", "", "walk"),
+        ("cannot import name 'walk' from 'tree'", "", "walk"),
+    ],
+)
+def test_the_type_that_a_message_says_lacks_a_name_is_its_owner(text: str, owner: str, name: str) -> None:
+    first = names_in_message(text)[0]
+    assert (first.owner, first.name) == (owner, name)

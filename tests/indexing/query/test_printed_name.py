@@ -51,6 +51,16 @@ from livedex_indexing.query.printed_name import PrintedName, printed_name
         ("./gradlew :app:test --tests 'ship.DeckTest.run'", "ship.DeckTest.run"),
         ("ctest --output-on-failure -R DeckTest", "DeckTest"),
         ("foo.c:(.text+0x1a): undefined reference to `run_task'", "run_task"),
+        ("foo:run_task/2", "foo.run_task"),
+        ("fun foo:run/0", "foo.run"),
+        (":foo.run/2", "foo.run"),
+        ("Foo.Bar.run?/2", "Foo.Bar.run?"),
+        ("run_task/3", "run_task"),
+        ("#Fun<foo.run.2.1234>", "foo.run"),
+        ("Error in run.task(x, 1) : object 'y' not found", "run.task"),
+        ("Error in `run_task()`:", "run_task"),
+        ("  4. ├─foo:::run_task(., x = 1)", "foo:::run_task"),
+        ("  5. │ └─foo::run(x)", "foo::run"),
     ],
 )
 def test_the_name_in_what_was_printed(text: str, name: str) -> None:
@@ -66,6 +76,8 @@ def test_the_name_in_what_was_printed(text: str, name: str) -> None:
         ("{@link Foo#run(int)}", "Foo#run"),
         ("Foo::class", "Foo"),
         ("[`Foo::run`]", "Foo::run"),
+        ("[Foo.run]", "Foo.run"),
+        ("[Foo.run()]", "Foo.run"),
     ],
 )
 def test_the_name_of_a_reference(text: str, name: str) -> None:
@@ -76,4 +88,9 @@ def test_the_name_of_a_reference(text: str, name: str) -> None:
     "text", ["a::b", "json.dumps", "run_task", "__init__", "_Zfoo", "12: the thing", "fmt.Println(0)", "deadbeef cafe"]
 )
 def test_other_texts_have_none(text: str) -> None:
+    assert printed_name(text) is None
+
+
+@pytest.mark.parametrize("text", ["http/2", "10:30/2", "[3.14]", "src/foo.py/2", "[a link]", "Error in the script:"])
+def test_neither_have_paths_times_and_links(text: str) -> None:
     assert printed_name(text) is None

@@ -175,3 +175,25 @@ def test_what_was_copied_excludes_nothing(text: str, is_piece: bool) -> None:
 @pytest.mark.parametrize("text", ["path::join", "kind::Lamp", "tag::a lamp"])
 def test_two_colons_make_no_term(text: str) -> None:
     assert parse(text).terms == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_piece"),
+    [
+        ('Class "App\\Tree" not found', True),
+        ('no member "Tree::walk" here', True),
+        ('tests "App\\Tree"', False),
+        ('tests of "the tree"', False),
+        ('tests of "tree"', False),
+    ],
+)
+def test_a_name_with_its_owner_in_quotes_is_that_of_a_message(text: str, is_piece: bool) -> None:
+    assert without_signs(text).is_piece is is_piece
+
+
+@pytest.mark.parametrize(
+    ("text", "may_be"),
+    [('"addressLines"', True), ('"lines"', False), ('"日本語"', False), ('"the lines"', False), ('-a "lines"', False)],
+)
+def test_a_name_in_quotes_may_be_written_otherwise(text: str, may_be: bool) -> None:
+    assert without_signs(text).may_be_text is may_be

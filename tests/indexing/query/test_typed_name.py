@@ -26,6 +26,7 @@ from livedex_indexing.query.typed_name import (
         ("foo();", TypedName("foo")),
         ("Foo.bar", TypedName("bar", "Foo")),
         ("Foo::bar()", TypedName("bar", "Foo")),
+        ("foo:::bar", TypedName("bar", "foo")),
         ("p->next", TypedName("next", "p")),
         ("a/b/C#dim", TypedName("dim", "C", package="b")),
         ("@app.route", TypedName("route", "app")),

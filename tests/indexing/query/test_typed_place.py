@@ -53,6 +53,8 @@ def test_a_place_alone(text: str) -> None:
         ("net/ipv4/tcp.c:12:9: error: 'x' undeclared", "net/ipv4/tcp.c", 12, "net/ipv4/tcp.c : error: 'x' undeclared"),
         ("tcp.c:12:static int x;", "tcp.c", 12, "tcp.c :static int x;"),
         ("at run (/srv/app/run.js:3:14)", "/srv/app/run.js", 3, "at run ( /srv/app/run.js )"),
+        ('{ship,go,2,[{file,"src/ship.erl"},{line,12}]}', "src/ship.erl", 12, "{ship,go,2,[{ src/ship.erl }]}"),
+        ("3: go(.data) at ship.R#12", "ship.R", 12, "3: go(.data) at  ship.R"),
         ("kernel BUG at fs/mbcache.c:222!", "fs/mbcache.c", 222, "kernel BUG at  fs/mbcache.c !"),
         ("PHP Warning: odd in /var/www/a.php on line 7", "/var/www/a.php", 7, "PHP Warning: odd in  /var/www/a.php"),
         ("Makefile:12: *** missing separator.  Stop.", "Makefile", 12, "Makefile : *** missing separator.  Stop."),

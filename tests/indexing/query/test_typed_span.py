@@ -130,3 +130,34 @@ def test_a_text_that_repeats_the_beginning_is_given_up(monkeypatch: pytest.Monke
 )
 def test_quotes_and_dashes_may_be_those_of_a_page(typed: str, text: str) -> None:
     assert (found(typed, text) or "").lower() == text[-len(typed) :].lower()
+
+
+@pytest.mark.parametrize(
+    ("typed", "place"),
+    [
+        ("lift max", "LIFT_MAX"),
+        ("liftMax", "lift_max"),
+        ("value of type 'Motion' has no member 'Slow'", "Slow"),
+    ],
+)
+def test_a_name_in_other_words_is_where_it_is_defined(typed: str, place: str) -> None:
+    text = "// lift max, or LIFT_MAX\n#define LIFT_MAX 3\n" if place == "LIFT_MAX" else "see lift_max\nint lift_max;\n"
+    text = "enum Other {\n  Slow,\n}\nenum Motion {\n  Slow,\n}\n" if place == "Slow" else text
+    span = TypedSpan(typed, Query(typed)).find(text)
+    assert span is not None and span[0] == text.rindex(place)
+
+
+@pytest.mark.parametrize("typed", ["lift max", "liftMax"])
+def test_while_it_is_typed_a_name_is_not_looked_for_in_other_words(typed: str) -> None:
+    text = "// lift max, liftMax\n#define LIFT_MAX 3\n"
+    span = TypedSpan(typed, Query(typed, unfinished=True)).find(text)
+    assert span is not None and span[0] == text.index(typed)
+
+
+@pytest.mark.parametrize(
+    "typed", ["#before-2x", "notes.md#before-2x", '<a id="before-2x">', "[see](notes.md#before-2x)"]
+)
+def test_a_link_leads_to_the_line_of_its_heading(typed: str) -> None:
+    text = f"## After 2.x\n\nBefore 2.x they broke, see {typed}.\n\n## Before 2.x\n\nThey were ropes.\n"
+    span = TypedSpan(typed.strip("<a >"), Query(typed)).find(text)
+    assert span is not None and text[slice(*span)] == "Before 2.x" and text[: span[0]].endswith("## ")
