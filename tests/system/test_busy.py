@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -209,11 +210,12 @@ def test_an_edit_waits_for_no_slow_file_that_was_replaced_before(
     slow.mkdir()
     (slow / "slow.txt").touch()
     daemon = start_daemon(**with_code(tmp_path / "seam", CUTS_SLOWLY), SLOW=str(slow))
-    with daemon.client() as client:
+    with daemon.client() as client, ExitStack() as replaced:
         add_root(client, tree)
         for number in range(2):
             tree.save("slow.txt", f"slowword {number}\n")
             assert found(client, "slowword") == ["slow.txt"]
+            replaced.enter_context((tree / "slow.txt").open())  # else the edited file may get its inode
         (slow / "slow.txt").unlink()
         tree.save("slow.txt", "slowword again\n")
         wait_until((slow / "begun-slow.txt").exists, what="the slow file")
