@@ -181,7 +181,7 @@ DEFECTS: tuple[Defect, ...] = (
     Defect(
         "standard-files-for-the-daemon-alone",
         "the children of a daemon whose plugin closed stderr get the pipe of their jobs in its place",
-        "livedex_indexing/plugins/plugin_loader.py",
+        "livedex_ipc/standard_files.py",
         (("os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)", "os.open(os.devnull, os.O_RDWR)"),),
         "tests/indexing/plugins/test_plugin_loader.py::test_one_that_closes_the_standard_files_gets_them_open_again",
     ),

@@ -32,13 +32,13 @@ from livedex_indexing.plugins import (
     PluginKind,
     registry,
 )
-from livedex_indexing.plugins.plugin_loader import open_standard_files
 from livedex_indexing.plugins.registry import described
 from livedex_indexing.plugins.time_limit import within
 from livedex_ipc.cli.render.terminal_text import Style, visible
 from livedex_ipc.cli.streams import Streams
 from livedex_ipc.errors import NotFound
 from livedex_ipc.params import nearest
+from livedex_ipc.standard_files import open_standard_files
 
 SUITES: dict[str, tuple[PluginKind[object], Callable[[Callable[[], object]], list[str]]]] = {
     kind.name: (kind, suite)  # type: ignore[misc]  # each suite takes factories of its own kind

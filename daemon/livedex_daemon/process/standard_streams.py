@@ -9,14 +9,12 @@ from __future__ import annotations
 import os
 import sys
 
+from livedex_ipc.standard_files import open_standard_files
+
 
 def open_missing() -> None:
     """Open the null device in the place of each stream that is closed. Call it before any file is opened."""
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it gets the lowest free number
+    open_standard_files()
     sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)

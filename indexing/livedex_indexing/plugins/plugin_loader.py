@@ -17,6 +17,7 @@ from livedex_indexing.plugins import installed_modules, owned_files, plugin_sour
 from livedex_indexing.plugins.plugin_source import PluginSource
 from livedex_indexing.plugins.registry import BUILT_IN, Provided, Registrar, Registry, described
 from livedex_indexing.plugins.time_limit import within
+from livedex_ipc.standard_files import open_standard_files
 
 PluginState = Literal["loaded", "refused", "failed"]
 
@@ -108,16 +109,6 @@ def _loaded(source: PluginSource, registry: Registry, limit_s: float) -> LoadedP
         registry.drop(source.name)
         return LoadedPlugin(source, "failed", reason=described(fault), raised=not isinstance(fault, TimeoutError))
     return LoadedPlugin(source, "loaded", registry.provided_by(source.name))
-
-
-def open_standard_files() -> None:
-    """Open the first three descriptors if they are closed, as by a plugin: else the next files that are opened get
-    these numbers, and with them what is printed."""
-    for descriptor in range(3):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it takes the lowest number; children get it
 
 
 def _register_of(source: PluginSource) -> Callable[[Registrar], object]:
