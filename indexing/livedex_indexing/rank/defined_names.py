@@ -76,30 +76,23 @@ class Definitions:
             if rated:
                 return rated
             found, is_sure = (inside, True) if is_last and inside else self._with_name(match, name, own)
-            if owner and not is_last and is_sure and not begin_definition(name, self._texts(found)):
+            read = self._texts(found) if owner else {}
+            if owner and not is_last and is_sure and not begin_definition(name, read):
                 inside = inside or found
                 continue
             if not found:
                 continue
             rows = self._reader.rows_of(SYMBOLS, found) if owner else []
             symbols = {chunk_id: (symbol or "").split(".") for chunk_id, symbol in rows}
-            is_owner_known = is_other or (is_sure and self._is_known(name.owner, symbols))
+            is_owner_known = is_other or (is_sure and _is_known(name.owner, symbols, read))
             rated = {} if is_owner_known or not owner else self._of_member(name, own, owner)
             value = AS_WORDS if name.is_words else self._elsewhere(owner) if is_other else DEFINED
             if owner and not (is_owner_known or is_type or any(parts[-1] == name.name for parts in symbols.values())):
                 value = OF_VARIABLE  # the names there have parts that are called so
             value = value if is_sure else UNSURE * value
-            read = self._texts(found) if owner else {}
             directly = [i for i in sorted(read) if _is_directly_of(name, symbols.get(i, []), read[i])]
             return rated or self.firsts_most(dict.fromkeys(directly or found, value), name)
         return {}
-
-    def _is_known(self, owner: str, symbols: Mapping[int, Sequence[str]]) -> bool:
-        """Whether the owner of a name is that of one of the chunks that define the name, or a namespace there.
-        ``symbols``: the first name of each."""
-        if any(owner in parts for parts in symbols.values()):
-            return True
-        return owner != "" and any(is_type(text, owner) for text in self._texts(symbols).values())
 
     def _with_name(self, match: str, name: TypedName, own: Sequence[str]) -> tuple[list[int], bool]:
         proposed = within(self._reader, self._view.proposed(f"symbols : {match}", ROWS), self._files)
@@ -259,6 +252,14 @@ class Definitions:
         if self._view.counted.known(phrase(owner)) == 0:
             return OF_VARIABLE
         return OTHER_OWNER if self._probe.is_in_a_name(owner) else OF_VARIABLE
+
+
+def _is_known(owner: str, symbols: Mapping[int, Sequence[str]], read: Mapping[int, str]) -> bool:
+    """Whether the owner of a name is that of one of the chunks that define the name, or a namespace there. ``symbols``:
+    the first name of each chunk; ``read``: its text."""
+    if any(owner in parts for parts in symbols.values()):
+        return True
+    return any(is_type(text, owner) for text in read.values())
 
 
 def _is_directly_of(name: TypedName, symbol: Sequence[str], text: str) -> bool:
