@@ -12,7 +12,7 @@ from typing import Final
 
 from livedex_indexing.query.query_terms import STOP_WORDS
 from livedex_indexing.query.sentence import is_prose
-from livedex_indexing.query.typed_name import TypedName, typed_name
+from livedex_indexing.query.typed_name import IN_PARTS, TypedName, typed_name
 
 _MOST: Final = 4  # names of a text that are looked up, …
 _CHARACTERS: Final = 400  # … in so many of its characters: a longer text is a log or a page
@@ -77,7 +77,7 @@ _BEGINS_AS_FAULT: Final = re.compile(
     re.IGNORECASE,
 )
 _IN_WORDS: Final = re.compile(r"(?<!\S)[a-z]+ [a-z]+ [a-z]+(?!\S)")
-_SHAPED: Final = re.compile(r"(?<![\w-])(?=\w*(?:[^\W_]_[^\W_]|[a-z0-9][A-Z]))[^\W\d]\w+(?![\w-])")
+_SHAPED: Final = re.compile(rf"(?<![\w-]){IN_PARTS}(?![\w-])")
 _FAULT_NAME: Final = re.compile(r"(?:Error|Exception|Warning)\Z")
 _LACKING: Final = 2  # rank of what should have a name
 _VALUES: Final = frozenset({"false", "nil", "none", "null", "self", "this", "true"})

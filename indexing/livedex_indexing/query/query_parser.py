@@ -18,6 +18,7 @@ from typing import Final, NamedTuple, TypeVar, cast, get_args
 
 from livedex_indexing.model import Term, TermName
 from livedex_indexing.query.command_options import has_option
+from livedex_indexing.query.typed_name import IN_PARTS
 from livedex_indexing.text.terms import parts_of
 
 QUERY_BYTES: Final = 4096  # the rest of a longer query is ignored
@@ -35,7 +36,7 @@ _ERROR: Final = re.compile(r"(?:\d{1,3}|E[A-Z\d]{2,})\W*")  # -22, -EINVAL
 _OPTION: Final = re.compile(r"[A-Za-z]\d?\W*|[A-Za-z][\w-]*=\S*")  # -m, -O2, -std=c99: of a command
 _KEY: Final = re.compile(r"[^\s=]+")
 _NAME: Final = re.compile(r"\w+")
-_SHAPED: Final = re.compile(r"(?=\w*(?:[a-z\d][A-Z]|[^\W_]_[^\W_]))[^\W\d]\w+", re.ASCII)  # of several parts
+_SHAPED: Final = re.compile(IN_PARTS, re.ASCII)
 _T = TypeVar("_T")
 
 

@@ -50,6 +50,7 @@ _LABEL: Final = re.compile(r"[^\W\d]\w+:")
 _PREFIX: Final = re.compile(r"CONFIG_(?=\w)")  # by which the sources of Linux know their options
 _OF_KIND: Final = re.compile(rf"\b(?:the|this|that) (?:{'|'.join(sorted(KINDS))}) ([a-z]+)\b", re.IGNORECASE)
 _PLAIN: Final = re.compile(r"[a-z]{4,}")
+IN_PARTS: Final = r"(?=\w*(?:[^\W_]_[^\W_]|[a-z0-9][A-Z]))[^\W\d]\w+"  # a word of several parts
 _SHAPED: Final = re.compile(r"\w_|_\w|[a-z0-9][A-Z]|[A-Z].*[a-z]|\(\)\Z")  # a word that is a name rather than prose
 
 Finder = Callable[[str], bool]  # whether a text has what was typed
