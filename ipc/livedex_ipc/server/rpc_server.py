@@ -121,7 +121,7 @@ class Server:
     @property
     def may_linger(self) -> bool:
         """Whether one more refused connection may stay open until it has read the reason."""
-        return len(self._refused) <= self.limits.refused
+        return not self._leaving()
 
     def _leaving(self) -> int:
         """How many refused connections do not linger, and are not closed yet."""
