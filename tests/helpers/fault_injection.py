@@ -91,6 +91,17 @@ if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
     chunker.chunk_content = slowly
 """
 
+
+def cutting_slowly(folder: Path, code: str = "") -> tuple[Path, dict[str, str]]:
+    """Return the folder in which a test lets a slow file be cut, and the daemon's environment for it (`CUTS_SLOWLY`).
+
+    ``code``: what else the daemon's processes run first.
+    """
+    slow = folder / "slow"
+    slow.mkdir()
+    return slow, {**with_code(folder / "seam", code + CUTS_SLOWLY), "SLOW": str(slow)}
+
+
 # For `with_code`: a file with ``killerword`` in it ends the child that cuts it, as a fault in a grammar's C code would,
 # and adds a byte to the file ``DEATHS``.
 KILLED_BY_A_FILE = """

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from helpers.fault_injection import CUTS_SLOWLY, with_code
+from helpers.fault_injection import cutting_slowly
 from helpers.support import Daemon, Tree, add_root, found, running, wait_until
 
 if TYPE_CHECKING:
@@ -163,9 +163,8 @@ def test_churn_in_an_ignored_folder_costs_nothing(indexed: Client, tree: Tree, d
 def test_edits_go_on_while_others_take_their_time_to_be_cut(
     tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
 ) -> None:
-    slow = tmp_path / "slow"
-    slow.mkdir()
-    daemon = start_daemon(**with_code(tmp_path / "seam", CUTS_SLOWLY), SLOW=str(slow))
+    slow, environment = cutting_slowly(tmp_path)
+    daemon = start_daemon(**environment)
     with daemon.client() as client:
         add_root(client, tree)
         for name in ("slow1.txt", "slow2.txt", "slow3.txt"):
@@ -184,9 +183,8 @@ def test_edits_go_on_while_others_take_their_time_to_be_cut(
 def test_a_walk_of_the_root_makes_no_edit_wait_for_the_slow_files_that_it_found(
     tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
 ) -> None:
-    slow = tmp_path / "slow"
-    slow.mkdir()
-    daemon = start_daemon(**with_code(tmp_path / "seam", CUTS_SLOWLY), SLOW=str(slow))
+    slow, environment = cutting_slowly(tmp_path)
+    daemon = start_daemon(**environment)
     with daemon.client() as client:
         add_root(client, tree)
         with daemon.paused():
@@ -206,10 +204,9 @@ def test_an_edit_waits_for_no_slow_file_that_was_replaced_before(
     tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
 ) -> None:
     """Its former inode might have another name, but not one that is in the scope."""
-    slow = tmp_path / "slow"
-    slow.mkdir()
+    slow, environment = cutting_slowly(tmp_path)
     (slow / "slow.txt").touch()
-    daemon = start_daemon(**with_code(tmp_path / "seam", CUTS_SLOWLY), SLOW=str(slow))
+    daemon = start_daemon(**environment)
     with daemon.client() as client, ExitStack() as replaced:
         add_root(client, tree)
         for number in range(2):

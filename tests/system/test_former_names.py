@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.fault_injection import CUTS_SLOWLY, SETTLES_AT_ONCE, with_code
+from helpers.fault_injection import SETTLES_AT_ONCE, cutting_slowly, with_code
 from helpers.support import Daemon, Tree, add_root, found, wait_until
 
 
@@ -46,11 +46,10 @@ def test_a_file_that_is_being_read_for_the_first_time_is_read_again(
     tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
 ) -> None:
     """No row says yet that it is the file that had the other name."""
-    slow = tmp_path / "slow"
-    slow.mkdir()
+    slow, environment = cutting_slowly(tmp_path)
     tree.mkdir("two")
     log = tree.write("app.log", "first\n")
-    daemon = start_daemon(**with_code(tmp_path / "seam", CUTS_SLOWLY), SLOW=str(slow))
+    daemon = start_daemon(**environment)
     with daemon.client() as client, daemon.client() as asking, log.open("a") as file, ThreadPoolExecutor(1) as threads:
         add_root(client, tree)
         with daemon.paused():

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from helpers.support import Daemon, Tree, add_root, temporary_home
+from helpers.daemon_over import daemon_over
+from helpers.support import Daemon
 
 RUST = """use std::fmt;
 
@@ -176,14 +177,8 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    tree = Tree(tmp_path_factory.mktemp("lights") / "root")
-    tree.write_all(FILES)
-    with temporary_home() as home:
-        made = Daemon(home).start()
-        with made.client() as client:
-            add_root(client, tree)
+    with daemon_over(tmp_path_factory.mktemp("lights") / "root", FILES) as made:
         yield made
-        made.stop()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from helpers import change_scenarios
 from helpers.chunk_coverage import write_odd_files
-from helpers.fault_injection import CUTS_SLOWLY, SETTLES_AT_ONCE, with_code
+from helpers.fault_injection import SETTLES_AT_ONCE, cutting_slowly
 from helpers.support import CHECKOUT, Daemon, Tree, add_root, found, wait_converted, wait_ready, wait_until
 
 if TYPE_CHECKING:
@@ -73,11 +73,11 @@ def test_nothing_is_chunked_twice_by_git(root: Tree, client: Client) -> None:
 def test_a_first_index_that_was_killed_goes_on_where_it_was(
     start_daemon: Callable[..., Daemon], tree: Tree, tmp_path: Path
 ) -> None:
-    many, slow = 1_500, tmp_path / "slow"
-    slow.mkdir()
+    many = 1_500
+    slow, environment = cutting_slowly(tmp_path, SETTLES_AT_ONCE)
     tree.write_all({f"d{number % 30}/f{number}.txt": f"word{number} of a file\n" * 40 for number in range(many - 1)})
     tree.write("d29/slow.txt", "the last word of a file\n")  # cut only after the kill, so that it comes in time
-    daemon = start_daemon(**with_code(tmp_path / "seam", SETTLES_AT_ONCE + CUTS_SLOWLY), SLOW=str(slow))
+    daemon = start_daemon(**environment)
     with daemon.client() as client:
         client.call("roots/add", {"path": str(tree)})
         wait_until(lambda: client.call("status")["files"] > many // 10, 60, what="a tenth of it")
