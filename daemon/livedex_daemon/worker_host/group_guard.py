@@ -1,7 +1,8 @@
 """Ends the process groups of plugins when their worker is killed: a small process of its own watches over it.
 
-Invariant: when the worker has ended, in whatever way, no process of a group that it had started and not ended is left.
-Of the children of this process, those that plugins left behind are reaped, and no other.
+Invariant: when the worker has ended, in whatever way, no process of a group that it had started and not ended is left
+(macOS: unless it was killed in the moment between the start and the note of it). Of the children of this process, those
+that plugins left behind are reaped, and no other.
 """
 
 from __future__ import annotations
@@ -11,10 +12,14 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable
-from typing import NoReturn
+import time
+from collections.abc import Callable, Collection
+from typing import Final, NoReturn
 
-from livedex_daemon.worker_host.orphans import children
+from livedex_daemon.worker_host.orphans import children, marked_leaders
+
+START_S: Final = 2.0  # a plugin whose worker was killed while it started carries its mark by then
+LOOK_EVERY_S: Final = 0.01
 
 
 class GroupGuard:
@@ -30,10 +35,19 @@ class GroupGuard:
             _watch(reader)
         os.close(reader)
 
-    def start(self, start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
-        """Start the leader of a process group, and watch over the group. Raises what ``start`` raises."""
+    def start(self, mark: str, start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
+        """Start the leader of a process group, and watch over the group. Raises what ``start`` raises.
+
+        ``mark``: the run's, in the environment of the leader. By it the group is found if this process is killed
+        before the leader is noted.
+        """
         with self._lock:  # a child that is not noted yet must not be taken for one that was left behind
-            process = start()
+            self._send(f"?{mark}\n")
+            try:
+                process = start()
+            except BaseException:
+                self._send("!\n")
+                raise
             self._groups.add(process.pid)
             self._send(f"+{process.pid}\n")
             return process
@@ -71,11 +85,34 @@ def _watch(reader: int) -> NoReturn:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
         groups: set[int] = set()
+        starting = ""
         with os.fdopen(reader) as lines:
             for line in lines:
-                (groups.add if line[0] == "+" else groups.discard)(int(line[1:]))
-        for group in groups:
-            with contextlib.suppress(OSError):
-                os.killpg(group, signal.SIGKILL)
+                kind, value = line[0], line[1:-1]
+                starting = value if kind == "?" else ""
+                if kind == "+":
+                    groups.add(int(value))
+                elif kind == "-":
+                    groups.discard(int(value))
+        _kill(groups)
+        if starting:
+            _kill(_unnoted(starting))
     finally:
         os._exit(0)
+
+
+def _kill(groups: Collection[int]) -> None:
+    for group in groups:
+        with contextlib.suppress(OSError):
+            os.killpg(group, signal.SIGKILL)
+
+
+def _unnoted(mark: str) -> Collection[int]:
+    """Wait for the group that the worker was starting when it was killed: its leader may be about to run its program.
+
+    None comes if the worker had not come so far.
+    """
+    until = time.monotonic() + START_S
+    while not (found := list(marked_leaders(mark))) and time.monotonic() < until:
+        time.sleep(LOOK_EVERY_S)
+    return found

@@ -1,6 +1,6 @@
 """Finds and ends what a plugin has left running outside of its process group, where the system can tell (Linux).
 
-Invariant: only processes that carry the claim's mark in their environment are ended.
+Invariant: only processes that carry the run's mark in their environment are ended.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-MARK = "LIVEDEX_CLAIM_ID"
+MARK = "LIVEDEX_RUN"
 
 _PR_SET_CHILD_SUBREAPER = 36
 _MOST_ROUNDS = 1_000  # each ends at least one process, whose children are found in the next
@@ -25,9 +25,13 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def end_orphans(claim_id: int) -> int:
-    """Kill the children of this process that carry the mark of a claim, and theirs. Return how many."""
-    mark = f"{MARK}={claim_id}".encode()
+def mark_of(claim_id: int) -> str:
+    """Return the value of `MARK` for this process's run with a claim: no other run on the machine has it meanwhile."""
+    return f"{os.getpid()}.{claim_id}"
+
+
+def end_orphans(mark: str) -> int:
+    """Kill the children of this process that carry the mark of a run, and theirs. Return how many."""
     ended = 0
     for _ in range(_MOST_ROUNDS):
         found = [pid for pid in children() if _has_mark(pid, mark)]
@@ -57,8 +61,17 @@ def children() -> Iterator[int]:
             yield from map(int, path.read_text().split())
 
 
-def _has_mark(pid: int, mark: bytes) -> bool:
+def marked_leaders(mark: str) -> Iterator[int]:
+    """Yield the leaders of sessions that carry the mark of a run, of all processes. Linux only."""
+    for path in Path("/proc").glob("[0-9]*"):
+        pid = int(path.name)
+        with contextlib.suppress(OSError):
+            if os.getsid(pid) == pid and _has_mark(pid, mark):
+                yield pid
+
+
+def _has_mark(pid: int, mark: str) -> bool:
     try:
-        return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        return f"{MARK}={mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
         return False

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Final, Literal, NamedTuple
 
 from livedex_daemon.worker_host.group_guard import GroupGuard
-from livedex_daemon.worker_host.orphans import reap_group
+from livedex_daemon.worker_host.orphans import MARK, reap_group
 from livedex_ipc.scratch_file import scratch_file
 
 GRACE_S: Final = 5.0  # between SIGTERM and SIGKILL
@@ -57,7 +57,7 @@ class Watch(NamedTuple):
 
 
 class PluginProcess:
-    """One run. For one thread. Raises OSError if the program cannot be started."""
+    """One run. For one thread. ``env`` has the run's mark. Raises OSError if the program cannot be started."""
 
     def __init__(
         self, command: Sequence[str], body: bytes, env: Mapping[str, str], limits: RunLimits, guard: GroupGuard
@@ -69,6 +69,7 @@ class PluginProcess:
         self._began = time.monotonic()
         with scratch_file(body) as stdin:  # from a pipe a plugin would read a part of it, if its worker is killed
             self._process = guard.start(
+                env[MARK],
                 lambda: subprocess.Popen(
                     list(command),
                     env=dict(env),
@@ -77,7 +78,7 @@ class PluginProcess:
                     stderr=subprocess.PIPE,
                     bufsize=0,
                     start_new_session=True,
-                )
+                ),
             )
 
     def run(self, watch: Watch) -> PluginRun:

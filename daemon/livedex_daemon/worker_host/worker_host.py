@@ -18,7 +18,7 @@ from livedex_daemon.exchange.exchange_store import Exchange
 from livedex_daemon.precious.precious_database import DatabaseBusy
 from livedex_daemon.worker_host.claim_link import ClaimLink
 from livedex_daemon.worker_host.group_guard import GroupGuard
-from livedex_daemon.worker_host.orphans import MARK, end_orphans
+from livedex_daemon.worker_host.orphans import MARK, end_orphans, mark_of
 from livedex_daemon.worker_host.plugin_outcome import Topics, answer_of, back_off_s
 from livedex_daemon.worker_host.plugin_process import PluginProcess, PluginRun, RunLimits, Watch
 from livedex_daemon.worker_host.wake_ups import WakeUps
@@ -161,7 +161,7 @@ class WorkerHost:
             link.withdraw(claim)
             raise _unavailable(options.command[0], error.strerror or str(error)) from error
         run = process.run(Watch(self.stopped, lambda: link.renew(claim, options.lease_s), options.lease_s / BEATS))
-        end_orphans(claim["id"])
+        end_orphans(mark_of(claim["id"]))
         self._guard.reap_left_behind()
         status, follow_up_id = self._finish(link, claim, run)
         self._failed |= status != "completed"
@@ -210,6 +210,6 @@ def _environment(claim: ClaimFields, message: MessageFields) -> dict[str, str]:
         "LIVEDEX_TOPIC": message["topic"],
         "LIVEDEX_CONVERSATION_ID": message["conversation_id"],
         "LIVEDEX_ATTEMPT": str(claim["attempt"]),
-        MARK: str(claim["id"]),
+        MARK: mark_of(claim["id"]),
     }
     return {name: value for name, value in variables.items() if "\0" not in value}
