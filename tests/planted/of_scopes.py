@@ -104,7 +104,7 @@ DEFECTS: tuple[Defect, ...] = (
         "other-names-in-new-folders-unmarked",
         "what is written by a hard link in a new folder is not found by the file's other name until the next reconcile",
         "livedex_daemon/write/walk.py",
-        (("            if stat.links > 1:", "            if False:"),),
+        (("            if stat.links > 1 and stat.state not in self._linked:", "            if False:"),),
         "tests/daemon/write/test_inspector.py::test_other_names_of_a_changed_file_that_a_walk_finds_are_marked",
     ),
     Defect(
@@ -221,7 +221,7 @@ DEFECTS: tuple[Defect, ...] = (
         "ignore-file-written-by-another-name",
         "an ignore file that is written by another of its names keeps its former rules",
         "livedex_daemon/write/inspector.py",
-        (("            self._backlog.mark_twin(key, entry)\n            finds", "            finds"),),
+        (("{*self._watching.ignore_files_of(ino, dev), *others}", "{*others}"),),
         "tests/system/test_twins.py::test_an_ignore_file_that_is_written_by_another_name",
     ),
     Defect(
@@ -307,10 +307,17 @@ DEFECTS: tuple[Defect, ...] = (
         f"{TWIN_LOOKS}::test_each_name_is_looked_at_once_though_all_are_gone",
     ),
     Defect(
+        "names-that-go-look-at-each-other",
+        "each of the names of a file that were removed at once is examined again for each of the others",
+        "livedex_daemon/write/inspector.py",
+        ((" if key[0] != root.id or key[1] not in gone])", "])"),),
+        f"{TWIN_LOOKS}::test_each_name_is_looked_at_once_though_all_are_gone",
+    ),
+    Defect(
         "later-name-not-waited-for",
         "a search does not wait for what was written by the second of two names of a file that were removed at once",
         "livedex_daemon/write/twin_looks.py",
-        (("        if not look.is_marked or not look.waiters.issuperset(entry.waiters):", "        if False:"),),
+        (("        if not look.waiters.issuperset(entry.waiters):", "        if False:"),),
         f"{TWIN_LOOKS}::test_a_search_that_waits_for_a_later_name_waits_for_the_others",
     ),
     Defect(

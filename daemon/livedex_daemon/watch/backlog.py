@@ -119,9 +119,10 @@ class Backlog:
             entry.from_event = entry.from_event or from_event
             entry.background = entry.background and background
             entry.progress = progress or entry.progress
+            is_news = fresh or (now and not entry.is_urgent)
             if now:
                 self._hurry(entry)
-        if fresh or now:
+        if is_news:
             self._wake()
 
     def mark_twin(self, key: Key, of: Entry | None = None) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 from livedex_daemon.watch.backlog import Backlog, Entry, Key, Mark
@@ -187,39 +187,29 @@ class Inspector:
         if entry.works == 0:
             self.finished.append(entry)
 
-    def _mark_twins(self, root: Root, path: bytes, seen: Stat | FileState, entry: Entry, *, rows: bool = True) -> None:
+    def _mark_twins(
+        self,
+        root: Root,
+        path: bytes,
+        seen: Stat | FileState,
+        entry: Entry,
+        *,
+        rows: bool = True,
+        gone: Collection[bytes] = (),
+    ) -> None:
         """Examine the hard links of a file that was written in place: the kernel reports only the name in use.
 
         ``seen``: the file as it is; of one that is gone, as the index has it. ``rows``: whether others may have one.
+        ``gone``: paths of the root that were just seen to be gone.
         """
         ino, dev = seen.ino, seen.dev if isinstance(seen, Stat) else None
         of = (root.id, ino, dev, rows, seen.state if isinstance(seen, Stat) else None)
         if self._looks.repeats(of, entry):
             return
-        finds: list[Key] = []
-        self._looks.add(of, entry, finds)
         others = self.readings.other_names((root.id, path), seen, self.changes)
-        for key in {*self._watching.ignore_files_of(ino, dev), *others} - {(root.id, path)}:  # which have no row
-            self._backlog.mark_twin(key, entry)
-            finds.append(key)
-        for twin in self._store.by_inode(ino) if rows else ():
-            if twin.root_id != root.id:
-                self._backlog.mark_twin((twin.root_id, twin.path), entry)
-                finds.append((twin.root_id, twin.path))
-                continue
-            max_size = self._pool.policy.max_file_size
-            try:
-                found = self._names.stat(root.path, twin.path, entry.last_at) if twin.path != path else None
-                if found is None or found.ino != ino or dev not in (None, found.dev):
-                    continue
-                work = examine(PresentFile(root, twin.path, found, twin), entry, max_size, self.changes, time.time())
-            except (tree.Denied, tree.ReadFailed):
-                self._backlog.mark((root.id, twin.path), Mark(now=True))
-                continue
-            if work is not None:
-                finds.append(work.key)
-                entry.works += 1
-                self.readings.submit([work], bulk=False)
+        keys = {*self._watching.ignore_files_of(ino, dev), *others}  # which have no row
+        keys.update((twin.root_id, twin.path) for twin in (self._store.by_inode(ino) if rows else ()))
+        self._looks.mark(of, entry, [key for key in keys if key[0] != root.id or key[1] not in gone])
 
     def _start_walk(self, root: Root, path: bytes, entry: Entry) -> None:
         tools = WalkTools(self._store, self._watching.watch, self._pool.policy, self.unreadable)
@@ -335,7 +325,7 @@ class Inspector:
                 states = [self._store.states(root.id, folder) for folder in self._store.folders_below(root.id, path)]
                 entry.progress.removed += sum(map(len, states)) + (row is not None)
             if row is not None:  # it may have been written by this name just before
-                self._mark_twins(root, path, row.state, entry, rows=row.state.ino in shared)
+                self._mark_twins(root, path, row.state, entry, rows=row.state.ino in shared, gone=gone)
                 if row.state.ino in shared or len(gone) <= FEW_GONE:
                     self.former_names.lost((root.id, path), row.state.ino)
             elif (ino := unnamed_inode(path)) is not None:

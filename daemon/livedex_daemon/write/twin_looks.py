@@ -17,10 +17,9 @@ from livedex_indexing.store.index_store import Store
 
 
 class _Look:
-    def __init__(self, entry: Entry, keys: Collection[Key]) -> None:
+    def __init__(self, keys: Collection[Key]) -> None:
         self.keys = keys
-        self.waiters: set[Waiter] = set(entry.waiters)
-        self.is_marked = False
+        self.waiters: set[Waiter] = set()
 
 
 class TwinLooks:
@@ -33,22 +32,25 @@ class TwinLooks:
         self._watching = watching
         self._looks: dict[Hashable, _Look] = {}
 
-    def add(self, of: Hashable, entry: Entry, keys: Collection[Key]) -> None:
-        """Record a look for ``entry``; ``keys``: the paths that it found to be read or examined."""
-        self._looks[of] = _Look(entry, keys)
+    def mark(self, of: Hashable, entry: Entry, keys: Collection[Key]) -> None:
+        """Have the paths examined that a look for ``entry`` found, in one go with what else is marked of them."""
+        look = self._looks[of] = _Look(keys)
+        self._mark(look, entry)
 
     def repeats(self, of: Hashable, entry: Entry) -> bool:
         """Return False if there was no such look. Else have the searches that wait for ``entry`` wait for its finds."""
         look = self._looks.get(of)
         if look is None:
             return False
-        if not look.is_marked or not look.waiters.issuperset(entry.waiters):
-            look.is_marked = True  # from now on, the finds are entries of their own, which later searches see
-            look.waiters.update(entry.waiters)
-            for key in look.keys:
-                if key != entry.key:
-                    self._backlog.mark_twin(key, entry)
+        if not look.waiters.issuperset(entry.waiters):
+            self._mark(look, entry)
         return True
+
+    def _mark(self, look: _Look, entry: Entry) -> None:
+        look.waiters.update(entry.waiters)
+        for key in look.keys:
+            if key != entry.key:
+                self._backlog.mark_twin(key, entry)
 
     def mark_former(self, entry: Entry, inodes: Iterable[int], changes: Changes) -> None:
         """Examine the files that had the name of ``entry`` and may be written on by it: the kernel reports that name
@@ -59,9 +61,7 @@ class TwinLooks:
             keys = set(self._readings.other_names(entry.key, FileState(0, 0, 0, ino), changes))
             keys.update((twin.root_id, twin.path) for twin in self._store.by_inode(ino))
             keys.update(self._watching.ignore_files_of(ino, None))
-            self.add(ino, entry, keys)
-            for key in keys - {entry.key}:
-                self._backlog.mark_twin(key, entry)
+            self.mark(ino, entry, keys)
 
     def end_turn(self) -> None:
         self._looks.clear()

@@ -142,6 +142,7 @@ class TreeWalk:
         self._planned = None if root.planned == policy.chunking else self._plans
         self._stack: list[tuple[bytes, int | None]] = [(path, None)]  # a folder, and the device of its parent
         self._visited: set[bytes] = set()
+        self._linked: set[FileState] = set()  # files of which other names were looked for
         self._with_row: set[bytes] = set()  # folders with a row: they could not be listed before
         self._states = rows.all_states(root.id, AT_ONCE) if not path else None
         self._states_of = rows.generation
@@ -349,7 +350,8 @@ class TreeWalk:
                 changes.rows.append(adopted or bare_row(root.id, path, stat, "pending", None, self._now()))
                 if adopted:
                     return
-            if stat.links > 1:
+            if stat.links > 1 and stat.state not in self._linked:
+                self._linked.add(stat.state)  # a tree of links has each of its files by many names
                 self.twins += [
                     (twin.root_id, twin.path)
                     for twin in self._rows.by_inode(stat.ino)
