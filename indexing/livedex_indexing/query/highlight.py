@@ -14,7 +14,7 @@ from typing import Final
 from livedex_indexing.query.query_terms import QueryTerm
 from livedex_indexing.query.typed_span import TypedSpan
 from livedex_indexing.text.terms import compounds, parts_of
-from livedex_indexing.text.tokens import ByteToken, Runs, Tokenizer, beginning_of, candidates, in_code_points
+from livedex_indexing.text.tokens import ByteToken, Runs, Tokenizer, beginning_of, candidates, followed, in_code_points
 from livedex_indexing.text.unsegmented import RUN, finder, folded, mask_runs, phrase_finder
 
 Span = tuple[int, int]
@@ -52,10 +52,10 @@ class WrittenPhrase:
         return found if len(data) == len(text) else _unfolded(in_code_points(data, merged(found)), places)
 
     def _places_in_bytes(self, data: bytes) -> list[Span]:
-        found, length = [], len(self._tokens)
+        found = []
         for run in candidates(data, (self._tokens[0].encode("utf-8", "replace"),)):
-            for piece in _rows_at(self._runs, data, run, length, self._tokens[0]):
-                if [token[2] for token in piece] == self._tokens and self._gaps_fit(data, piece):
+            for piece in _rows_at(self._runs, data, run, self._tokens):
+                if piece[-1][2] == self._tokens[-1] and self._gaps_fit(data, piece):
                     found.append((piece[0][0], piece[-1][1]))
         return found
 
@@ -156,11 +156,11 @@ class Highlighter:
     def _of_row(self, data: bytes, term: QueryTerm) -> list[Span]:
         """Return the spans where words are adjacent as they are in the query (``foo_bar``)."""
         found: list[Span] = []
-        for run in candidates(data, (beginning_of(term.stems[0]),)):
-            for piece in _rows_at(self._runs, data, run, len(term.stems), term.stems[0]):
-                *before, last = (token for _, _, token in piece)
-                fits = last.startswith(term.stems[-1]) if term.prefix else last == term.stems[-1]
-                if fits and before == list(term.stems[:-1]):
+        first, second, *_ = map(beginning_of, term.stems)
+        for run in followed(data, candidates(data, (first,)), second):
+            for piece in _rows_at(self._runs, data, run, term.stems):
+                last = piece[-1][2]
+                if last.startswith(term.stems[-1]) if term.prefix else last == term.stems[-1]:
                     found.append((piece[0][0], piece[-1][1]))
         return found
 
@@ -179,13 +179,19 @@ def merged(spans: Iterable[Span]) -> list[Span]:
     return result
 
 
-def _rows_at(runs: Runs, data: bytes, run: Span, length: int, first: str) -> Iterator[list[ByteToken]]:
-    """Yield each sequence of ``length`` words whose first word is ``first`` and lies in that run."""
+def _rows_at(runs: Runs, data: bytes, run: Span, row: Sequence[str]) -> Iterator[list[ByteToken]]:
+    """Yield each sequence of words that are those of the row up to its last one, whatever that is, and that begins in
+    the run."""
     for place, token in enumerate(runs.of(data[slice(*run)])):
-        if token[2] == first:
-            piece = list(islice(runs.tokens(data, run[0]), place, place + length))
-            if len(piece) == length:
-                yield piece
+        if token[2] == row[0]:
+            piece: list[ByteToken] = []
+            for word in islice(runs.tokens(data, run[0]), place, None):
+                piece.append(word)
+                if len(piece) == len(row):
+                    yield piece
+                    break
+                if word[2] != row[len(piece) - 1]:
+                    break
 
 
 def _unfolded(spans: list[Span], places: Sequence[int] | None) -> list[Span]:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Final
 
 from livedex_indexing.query.typed_name import TypedName, in_words
 
 _HEADING: Final = r"^[ \t]*(?:#{1,6}|={1,6}|\*+)?[ \t]*"
 _SEPARATOR: Final = r"(?:_|-(?=\w)|)"
+_WITHOUT_SEPARATORS: Final = str.maketrans("", "", "_-")
 _LONGEST: Final = 20  # words of a name: of a test, for instance
 
 
@@ -31,19 +33,41 @@ class JoinedName:
 
     def __init__(self, name: TypedName) -> None:
         in_parts = name if name.is_words else in_words(name.name)
-        words = [] if in_parts is None else in_parts.name.split()
+        self._words = [] if in_parts is None else in_parts.name.split()
+        self._run = "".join(self._words).lower()
         self._typed = "" if name.is_words else name.name
-        self._pattern = self._title = None
-        if words:
-            escaped = [*map(re.escape, words)]
-            self._pattern = re.compile(rf"(?<![\w-])_*{_SEPARATOR.join(escaped)}_*(?![\w-])", re.IGNORECASE)
-            self._title = re.compile(rf"{_HEADING}{'[ ]+'.join(escaped)}[=# \t:]*$", re.IGNORECASE | re.MULTILINE)
 
-    def names(self, text: str) -> list[str]:
-        """Return the names as a text has them, each once; none where it has the typed one, or the words as a line."""
-        if self._pattern is None or self._title is None:
+    def names(self, text: str, low: str) -> list[str]:
+        """Return the names as a text has them, each once; none where it has the typed one, or the words as a line.
+
+        ``low``: the text in lower case.
+        """
+        if not self._run or self._run not in low.translate(_WITHOUT_SEPARATORS) or _has_whole(text, self._typed):
             return []
         found = list(dict.fromkeys(self._pattern.findall(text)))
-        if not found or self._typed in found or self._title.search(text):
-            return []
-        return found
+        return [] if not found or self._title.search(text) else found
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        row = _SEPARATOR.join(map(re.escape, self._words))
+        return re.compile(rf"(?<![\w-])_*{row}_*(?![\w-])", re.IGNORECASE)
+
+    @cached_property
+    def _title(self) -> re.Pattern[str]:
+        row = "[ ]+".join(map(re.escape, self._words))
+        return re.compile(rf"{_HEADING}{row}[=# \t:]*$", re.IGNORECASE | re.MULTILINE)
+
+
+def _has_whole(text: str, name: str) -> bool:
+    """Whether a text has a name as no part of a longer one."""
+    at = text.find(name) if name else -1
+    while at >= 0:
+        end = at + len(name)
+        if not (_continues(text[at - 1 : at]) or _continues(text[end : end + 1])):
+            return True
+        at = text.find(name, at + 1)
+    return False
+
+
+def _continues(sign: str) -> bool:
+    return sign.isalnum() or sign in ("_", "-")

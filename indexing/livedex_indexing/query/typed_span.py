@@ -87,7 +87,7 @@ class TypedSpan:
         low = _lower(text)
         for number, wording in enumerate(self._wordings):
             if number == self._first_joined and self._joined is not None:
-                found = _first_defined(text, self._joined.names(text), language)
+                found = _first_defined(text, self._joined.names(text, low), language)
                 if found is not None:
                     return found
             found = self._find(text, low, wording, language)

@@ -7,7 +7,7 @@ words; so a run read alone gives the words it has inside its text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 ByteToken = tuple[int, int, str]  # a word: start and end in bytes, and as the index has it
@@ -60,6 +60,14 @@ def candidates(data: bytes, beginnings: Iterable[bytes]) -> list[tuple[int, int]
         found.add((shape.rfind(b" ", 0, wide.start()) + 1, end))
         wide = _WIDE.search(data, end)
     return sorted(found)
+
+
+def followed(data: bytes, runs: Sequence[tuple[int, int]], beginning: bytes) -> Sequence[tuple[int, int]]:
+    """The runs of a text behind which another begins so; all where one may have several words."""
+    if not data.isascii():
+        return runs
+    low = data.lower()
+    return [run for run in runs if (after := _RUN.search(low, run[1])) and after[0].startswith(beginning)]
 
 
 def beginning_of(stem: str) -> bytes:
