@@ -85,7 +85,7 @@ DEFECTS = (
         "second-reading-outlives-its-folder",
         "a file that waits to be read once more is stored although its folder is gone or closed",
         "livedex_daemon/write/readings.py",
-        (("self._unfinished():  # also", "tuple(self._works.values()):  # also"),),
+        (("for work in self._unfinished() if work.root.id", "for work in self._works.values() if work.root.id"),),
         f"{INSPECTOR}::test_what_is_read_in_a_folder_that_denies_access_is_dropped_each_time",
     ),
     Defect(

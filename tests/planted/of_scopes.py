@@ -10,6 +10,7 @@ TRAILS = "tests/daemon/watch/test_outside_files.py"
 IGNORE_FILES = "tests/indexing/ignore/test_ignore_files.py"
 UNNAMED = "tests/system/test_twins.py::test_a_file_made_without_a_name_is_written_on_by_its_descriptor"
 FORMER = "tests/system/test_former_names.py::test_what_is_written_is_found_by_the_name_that_is_left"
+LOST = "tests/daemon/write/test_lost_names.py::test_a_name_that_is_lost_is_known_before_the_commit"
 TWIN_LOOKS = "tests/daemon/write/test_twin_looks.py"
 
 DEFECTS: tuple[Defect, ...] = (
@@ -285,7 +286,7 @@ DEFECTS: tuple[Defect, ...] = (
         "what is written by the descriptor of a name that another file has by now is missed",
         "livedex_daemon/write/inspector.py",
         (("if row is not None and row.state.ino != stat.ino:", "if False and row is not None:"),),
-        f"{FORMER}[replaced-the root]",
+        f"{LOST}[file]",
     ),
     Defect(
         "former-name-of-a-folder",
@@ -297,7 +298,29 @@ DEFECTS: tuple[Defect, ...] = (
                 "        if False and row is not None:\n            self.former_names.lost",
             ),
         ),
-        f"{FORMER}[replaced by a folder-the root]",
+        f"{LOST}[folder]",
+    ),
+    Defect(
+        "name-that-a-walk-finds-lost",
+        "what was written by a name that was lost just before a walk came by is not found by the file's other name",
+        "livedex_daemon/write/commit.py",
+        (("self._store.lost_names(FEW_GONE)", "()"),),
+        "tests/daemon/write/test_lost_names.py"
+        "::test_a_name_that_a_walk_finds_lost_leads_to_the_others_when_its_event_comes[removed]",
+    ),
+    Defect(
+        "name-that-was-read-when-its-folder-went",
+        "what is written to a file that is read while its folder is removed is not found by its other name",
+        "livedex_daemon/write/inspector.py",
+        (("            if work.state is not None:\n", "            if False:\n"),),
+        "tests/daemon/write/test_lost_names.py::test_a_name_that_is_read_while_its_folder_goes_leads_to_the_others",
+    ),
+    Defect(
+        "deleted-folder-let-go",
+        "what is written to a file whose folder is deleted is not found by the file's other name",
+        "livedex_daemon/watch/inotify.py",
+        (("            if mask & InotifyConstants.IN_DELETE:\n", "            if False:\n"),),
+        "tests/system/test_former_names.py::test_what_is_written_is_found_though_the_folder_of_the_name_is_deleted_too",
     ),
     Defect(
         "names-looked-at-for-each-name",

@@ -42,6 +42,29 @@ def test_what_is_written_is_found_by_the_name_that_is_left(
             assert found(client, word, **limit) == ["two/kept.log"]
 
 
+def test_what_is_written_is_found_though_the_folder_of_the_name_is_deleted_too(
+    tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
+) -> None:
+    """Also while another folder, and another file in it, have these names."""
+    tree.mkdir("two")
+    log = tree.write("one/logs/app.log", "first\n")
+    with start_daemon(**with_code(tmp_path / "seam", SETTLES_AT_ONCE)).client() as client, log.open("a") as file:
+        add_root(client, tree)
+        os.link(log, tree / "two/kept.log")
+        assert found(client, "first", path=str(tree / "two")) == ["two/kept.log"]
+        tree.remove("one")
+        assert found(client, "first") == ["two/kept.log"]
+        print("second", file=file, flush=True)
+        assert found(client, "second") == ["two/kept.log"]
+        tree.write("one/logs/app.log", "another\n")
+        assert found(client, "another") == ["one/logs/app.log"]
+        for word in ("third", "fourth"):
+            print(word, file=file, flush=True)
+            assert found(client, word, path=str(tree / "two")) == ["two/kept.log"]
+        tree.write("one/logs/app.log", "another one\n")
+        assert found(client, "one", mode="keyword") == ["one/logs/app.log"]
+
+
 def test_a_file_that_is_being_read_for_the_first_time_is_read_again(
     tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
 ) -> None:

@@ -153,9 +153,11 @@ class FreshReads:
             found = self._stat((root_id, path))
             linked = found if found is not None and found.links > 1 else None
             ino = unnamed_inode(path) if linked is None else linked.ino
-            former = self._worker.former_names.inodes_of((root_id, path))
-            for each in {ino, *former}:
-                names.indexed.extend(listing.twins(reader, Place(root_id, path), each))
+            place = Place(root_id, path)
+            names.indexed.extend(listing.twins(reader, place, ino))
+            former = self._worker.former_names.inodes_of((root_id, path))  # last, for its row may be gone since
+            for each in former:
+                names.indexed.extend(listing.twins(reader, place, each))
             if ino is not None or (former and not inodes().isdisjoint((None, *former))):
                 names.linked.append((root_id, path))
             if linked is not None:

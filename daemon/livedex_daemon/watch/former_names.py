@@ -10,6 +10,7 @@ from livedex_daemon.watch.backlog import Key
 
 MOST = 4_096  # names; the oldest ones are forgotten, and the reconcile finds what is written under them
 MOST_FILES = 4  # of one name, the last ones
+FEW_GONE = 256  # names; of more that are gone at once, only those of files with other names are remembered
 
 
 class FormerNames:

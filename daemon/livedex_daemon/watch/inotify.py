@@ -306,6 +306,9 @@ class InotifyWatcher:
     def _entry_changed(self, root_id: int, child: bytes, mask: int) -> None:
         is_folder = bool(mask & InotifyConstants.IN_ISDIR)
         if is_folder and mask & _LEFT:
+            if mask & InotifyConstants.IN_DELETE:
+                with self._lock:
+                    self._folders.deleted((root_id, child))
             self.unwatch(root_id, child)  # once moved, it would still report under this name
         tree = is_folder and bool(mask & (_ARRIVED | _LEFT))
         self._sink.path_changed(root_id, child, tree=tree)

@@ -80,6 +80,12 @@ class WatchedFolders:
             folder.names = tuple(name for name in folder.names if name != key)
             self.let_go_unused(folder.wd)
 
+    def deleted(self, key: Key) -> None:
+        """The folder is deleted. The kernel lets go of its descriptor once no file of it is open: what is written to
+        one is reported as before. Another folder may be watched under the name meanwhile."""
+        if self._by_key.pop(key, None) is not None:
+            self._unlink(key)
+
     def remove_outside(self, path: bytes) -> None:
         folder = self._outside.pop(path, None)
         if folder is not None:
@@ -106,8 +112,9 @@ class WatchedFolders:
         folder = self._by_wd.pop(wd, None)
         if folder is not None:
             for key in folder.names:
-                del self._by_key[key]
-                self._unlink(key)
+                if self._by_key.get(key) is folder:
+                    del self._by_key[key]
+                    self._unlink(key)
             for path in folder.outside:
                 del self._outside[path]
         return folder

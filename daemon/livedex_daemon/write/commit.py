@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from livedex_daemon.watch.backlog import Key
+from livedex_daemon.watch.former_names import FEW_GONE, FormerNames
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.outcomes import (
@@ -57,8 +58,9 @@ class Committer:
         self._forgotten = forgotten
         self._priority = priority
 
-    def apply(self, changes: Changes, outcomes: list[Outcome]) -> Applied:
-        """Store everything, or raise and store nothing."""
+    def apply(self, changes: Changes, outcomes: list[Outcome], former_names: FormerNames) -> Applied:
+        """Store everything, or raise and store nothing. ``former_names`` gets the names that the index has no more:
+        a later event of one is about a file that it cannot find by its row."""
         applied = Applied([], [], [])
         with self._store.transaction():
             self._remove(changes)
@@ -80,6 +82,8 @@ class Committer:
                     applied.hidden.append(work)
             self._store.put_files(rows)
             self._unmark(rows)
+            for key, ino in self._store.lost_names(FEW_GONE):  # before anybody can miss their rows
+                former_names.lost(key, ino)
         return applied
 
     def _unmark(self, rows: list[FileRow]) -> None:

@@ -14,7 +14,7 @@ from functools import partial
 
 from livedex_daemon.watch.backlog import Backlog, Entry, Key, Mark
 from livedex_daemon.watch.event_source import EventSource
-from livedex_daemon.watch.former_names import FormerNames
+from livedex_daemon.watch.former_names import FEW_GONE, FormerNames
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.changes import Changes
@@ -35,7 +35,6 @@ from livedex_indexing.relpath import is_at_or_below, is_within, parent
 from livedex_indexing.store.index_store import Store
 
 WALK_S = 0.02  # a walk pauses after so long for edits and commits
-FEW_GONE = 256  # names; of more that are gone at once, only those of files with other names are remembered
 OUTSTANDING = 4_000  # a walk pauses while so many files wait to be read: each uses memory
 
 
@@ -355,7 +354,9 @@ class Inspector:
         It looks at all of them: call it once for many paths.
         """
         self.changes.drop_rows(lambda row: row.root_id == root_id and is_gone(row.path))
-        self.readings.cancel(root_id, is_gone)
+        for work in self.readings.cancel(root_id, is_gone):
+            if work.state is not None:
+                self.former_names.lost(work.key, work.state.ino)
 
     def leave(self, root_id: int) -> None:
         """End the walks of a root that is no longer watched: they would go on to place watches for it."""

@@ -65,11 +65,12 @@ class Readings:
             self.waiting = [work for work in self.waiting if work not in due]
             self.submit(due, bulk=False)
 
-    def cancel(self, root_id: int, is_gone: Callable[[bytes], bool]) -> None:
-        """Have nothing stored of the paths that are gone."""
-        for work in self._unfinished():  # also those that wait
-            if work.root.id == root_id and is_gone(work.path):
-                work.cancelled = True
+    def cancel(self, root_id: int, is_gone: Callable[[bytes], bool]) -> list[Work]:
+        """Have nothing stored of the paths that are gone. Return their works."""
+        gone = [work for work in self._unfinished() if work.root.id == root_id and is_gone(work.path)]
+        for work in gone:  # also those that wait
+            work.cancelled = True
+        return gone
 
     def abandon(self) -> None:
         """Forget all works, also those that are being read: their outcomes are not expected any more."""

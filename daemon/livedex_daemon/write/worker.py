@@ -283,7 +283,7 @@ class Worker:
         applied = Applied([], [], [])
         if inspector.changes or outcomes:
             try:
-                applied = self._committer.apply(inspector.changes, outcomes)
+                applied = self._committer.apply(inspector.changes, outcomes, self.former_names)
             except IndexUnwritable as error:
                 self._health.failed(error)
                 return

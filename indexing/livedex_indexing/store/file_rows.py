@@ -31,6 +31,7 @@ _FILE = f"{_FOLDER} AND f.name = ?"
 _BY_INO = f"SELECT {ROW} {FROM} WHERE f.ino = ?"
 _NAMED = f"SELECT {ROW} {FROM} WHERE {NAMED}"
 _SHARED = "SELECT ino FROM files WHERE ino IN (SELECT value FROM json_each(?)) GROUP BY ino HAVING count(*) > 1"
+_LINKED = "SELECT DISTINCT ino FROM files WHERE ino IN (SELECT value FROM json_each(?))"
 _HAS_INO = "SELECT 1 FROM files WHERE ino = ?"
 # While the state is the same, these rows are certain; the others are examined whatever their state.
 _CERTAIN = f"""(status = {STATUSES.index("indexed")}
@@ -44,14 +45,14 @@ _COUNT = "SELECT count(*) FROM (SELECT 1 FROM files WHERE root_id = ? LIMIT ?)"
 # Of the bytes that are indexed, or wait to be.
 _HASH = f"""coalesce((SELECT hash FROM contents WHERE id = content_id),
                      CASE status WHEN {STATUSES.index("pending")} THEN content_hash END)"""
-_FIND = f"SELECT id, content_id, {_HASH} FROM files WHERE root_id = ? AND folder = ? AND name = ?"
-_FIND_NAMED = f"SELECT id, content_id, {_HASH}, folder, name FROM files f WHERE {NAMED}"
+_FIND = f"SELECT id, content_id, {_HASH}, ino FROM files WHERE root_id = ? AND folder = ? AND name = ?"
+_FIND_NAMED = f"SELECT id, content_id, {_HASH}, ino, folder, name FROM files f WHERE {NAMED}"
 _ADD = """INSERT INTO files (root_id, folder, name, size, mtime_ns, ctime_ns, ino, status, reason, content_id,
           content_hash, signature, indexed_at, settled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _CHANGE = """UPDATE files SET size = ?, mtime_ns = ?, ctime_ns = ?, ino = ?, status = ?, reason = ?, content_id = ?,
              content_hash = ?, signature = ?, indexed_at = ?, settled = ? WHERE id = ?"""
 _ADD_PATH = "INSERT INTO paths (rowid, name, folder) VALUES (?, ?, ?)"
-_BELOW_ALL = f"SELECT id, content_id, {_HASH}, folder, name FROM files WHERE root_id = ?1"
+_BELOW_ALL = f"SELECT id, content_id, {_HASH}, ino, folder, name FROM files WHERE root_id = ?1"
 # In two parts: for an OR between them, SQLite would pass through all files of the root.
 BELOW = f"{_BELOW_ALL} AND folder = ?2 UNION ALL {_BELOW_ALL} AND folder >= ?3 AND folder < ?4"
 _FOLDERS_ALL = "SELECT DISTINCT folder FROM files WHERE root_id = ? ORDER BY folder"
@@ -102,10 +103,11 @@ class FileTable:
         # Changed by the transaction, and indexed before or after it, or waiting for it: each with the hash before.
         self.changed_files: dict[tuple[int, bytes], bytes | None] = {}
         self.changed_roots: set[int] = set()  # all files of these roots count as changed
+        self._lost_names: dict[tuple[int, bytes], int] = {}  # and the inodes that they had
 
     def forget_changed(self) -> None:
         """Forget the changes: the transaction has ended."""
-        self.changed_files, self.changed_roots = {}, set()
+        self.changed_files, self.changed_roots, self._lost_names = {}, set(), {}
 
     def put(self, rows: Iterable[FileRow]) -> int:
         """Insert or replace each row by (root_id, path). Return the number of rows given."""
@@ -131,9 +133,11 @@ class FileTable:
         return self._drop([row[:2] for row in found], forget=forget)
 
     def _note_changed(self, root_id: int, found: list[Any]) -> None:
-        for _, _, digest, *names in found:
+        for _, _, digest, ino, *names in found:
+            path = relpath.join(*names)
+            self._lost_names[root_id, path] = ino
             if digest is not None:
-                self.changed_files.setdefault((root_id, relpath.join(*names)), digest)
+                self.changed_files.setdefault((root_id, path), digest)
 
     def folder(self, root_id: int, path: bytes) -> dict[bytes, FileRow]:
         return {values[2]: file_row(values) for values in fetch(self._db, _FOLDER, (root_id, path))}
@@ -182,6 +186,12 @@ class FileTable:
             return []
         return [file_row(values) for values in fetch(self._db, _BY_INO, key)]
 
+    def lost_names(self, few: int) -> list[tuple[tuple[int, bytes], int]]:
+        names = self._lost_names.items()
+        linked = fetch(self._db, _LINKED, (id_list({ino for _, ino in names}),)) if len(names) > few else ()
+        kept = {ino for (ino,) in linked}
+        return [(key, to_unsigned(ino)) for key, ino in names if len(names) <= few or ino in kept]
+
     def _put_one(self, row: FileRow) -> None:
         folder, name = relpath.split(row.path)
         state, content_id = row.state, row.content_id
@@ -195,7 +205,9 @@ class FileTable:
             self._db.execute(_ADD_PATH, (self._db.last_insert_rowid(), path_text(name), path_text(folder)))
         else:
             self._db.execute(_CHANGE, (*values, known[0][0]))
-        _, before, digest = known[0] if known else (None, None, None)
+        _, before, digest, ino = known[0] if known else (None, None, None, values[3])
+        if ino != values[3]:
+            self._lost_names[row.root_id, row.path] = ino
         waits = row.status == "pending" and row.content_hash is not None
         if digest is not None or content_id is not None or waits:
             self.changed_files.setdefault((row.root_id, row.path), digest)

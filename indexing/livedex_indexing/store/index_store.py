@@ -287,6 +287,13 @@ class Store:
         """Return the rows whose file had this inode, in any root: a renamed file may have been one of them."""
         return self._files.by_inode(ino)
 
+    def lost_names(self, few: int) -> list[tuple[tuple[int, bytes], int]]:
+        """Return the paths that cease, by this transaction, to be a name of an inode, and that inode.
+
+        If there are more than ``few``, only those whose inode has another name in the index.
+        """
+        return self._files.lost_names(few)
+
     # upkeep
 
     def maintain(self, budget_s: float, *, keep_s: float = KEEP_S) -> bool:

@@ -15,6 +15,7 @@ KEYS = st.tuples(st.sampled_from([1, 2]), st.sampled_from(PATHS))
 STEPS = st.one_of(
     st.tuples(st.just("add"), KEYS, st.integers(1, 6)),
     st.tuples(st.just("remove"), KEYS, st.just(0)),
+    st.tuples(st.just("deleted"), KEYS, st.just(0)),
     st.tuples(st.just("remove below"), KEYS, st.just(0)),
     st.tuples(st.just("ended"), st.just((0, b"")), st.integers(1, 6)),
 )
@@ -26,8 +27,8 @@ def step(folders: WatchedFolders, model: dict[Key, int], what: str, key: Key, nu
     if what == "add":
         folders.add(WatchDescriptor(number), key)
         model[key] = number
-    elif what == "remove":
-        folders.remove(key)
+    elif what in ("remove", "deleted"):
+        folders.remove(key) if what == "remove" else folders.deleted(key)
         model.pop(key, None)
     elif what == "remove below":
         folders.remove_below(root_id, frozenset((path,)))
@@ -49,6 +50,18 @@ def test_after_any_history_the_same_folders_are_watched(steps: list[tuple[str, K
     for root_id in (1, 2):
         folders.remove_below(root_id, frozenset((b"",)))
         assert folders.count(root_id) == 0
+
+
+def test_a_deleted_folder_has_its_name_until_its_watch_ends() -> None:
+    folders = WatchedFolders(lambda _wd: None)
+    folders.add(WatchDescriptor(1), (1, b"a/b"))
+    folders.deleted((1, b"a/b"))
+    folders.add(WatchDescriptor(2), (1, b"a/b"))
+    for number in (1, 2):
+        folder = folders.get(WatchDescriptor(number))
+        assert folder is not None and folder.names == ((1, b"a/b"),)
+    folders.ended(WatchDescriptor(1))
+    assert folders.watched_of(1, [b"a/b"]) == [b"a/b"]
 
 
 def test_what_is_not_below_a_folder_is_not_looked_at_to_remove_it() -> None:

@@ -11,6 +11,7 @@ import pytest
 from helpers.fakes import FakeForgottenFiles, online_root
 from helpers.pool_parts import real_root, works
 from livedex_daemon.watch.backlog import Entry
+from livedex_daemon.watch.former_names import FormerNames
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.write.changes import Changes
 from livedex_daemon.write.commit import Applied, Committer
@@ -54,7 +55,7 @@ def renamed() -> Changes:
 def test_a_rename_is_one_change(store: Store, storing: Committer) -> None:
     store.put_files([row(b"old")])
     before = store.generation
-    storing.apply(renamed(), [])
+    storing.apply(renamed(), [], FormerNames())
     assert (store.file(1, b"old"), store.file(1, b"new")) == (None, row(b"new"))
     assert store.generation == before + 1
 
@@ -70,7 +71,7 @@ def test_a_rename_that_cannot_be_stored_whole_changes_nothing(
 
     monkeypatch.setattr(store, "put_files", refuse)
     with pytest.raises(IndexUnwritable):
-        storing.apply(renamed(), [])
+        storing.apply(renamed(), [], FormerNames())
     assert store.file(1, b"old") == row(b"old")
     assert store.generation == before
 
@@ -79,7 +80,7 @@ def test_what_was_known_and_is_collected_is_read_again(store: Store, storing: Co
     work = Work(online_root(), b"a", 1, None, Entry((1, b"a"), 1, 0.0))
     plan = chunk_plan.choose(b"a", b"words", ChunkSettings())
     outcome = Outcome(work, Known(), Stat("file", 1, 2, 3, 4, 1, 0o644), b"h" * 16, plan)
-    assert storing.apply(Changes(), [outcome]) == Applied([], [work], [])
+    assert storing.apply(Changes(), [outcome], FormerNames()) == Applied([], [work], [])
     assert store.file(1, b"a") is None
 
 
@@ -88,7 +89,7 @@ def test_a_file_in_a_closed_folder_has_no_row_and_its_path_is_looked_at(store: S
     (work,) = works(root, "a.txt")
     store.put_files([row(b"a.txt")])
     committer = Committer(store, FakeForgottenFiles().real, Roots([root]), SearchPriority())
-    assert committer.apply(Changes(), [Outcome(work, Hidden())]) == Applied([], [], [work])
+    assert committer.apply(Changes(), [Outcome(work, Hidden())], FormerNames()) == Applied([], [], [work])
     assert store.file(1, b"a.txt") is None
 
 
@@ -102,7 +103,8 @@ def test_a_file_that_was_gone_is_read_again_if_a_file_is_there(store: Store, tmp
         (tmp_path / "a.txt").touch()
     (work,) = works(root, "a.txt")
     committer = Committer(store, FakeForgottenFiles().real, Roots([root]), SearchPriority())
-    assert committer.apply(Changes(), [Outcome(work, Gone())]).unread == ([work] if now == "a file" else [])
+    applied = committer.apply(Changes(), [Outcome(work, Gone())], FormerNames())
+    assert applied.unread == ([work] if now == "a file" else [])
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -115,9 +117,9 @@ def test_a_file_that_is_forgotten_after_it_was_read_stays_so(store: Store, tmp_p
     stat = Stat("file", 1, 2, 3, 4, 1, 0o644)
     first, again = (Work(root, b"a", 1, None, Entry((1, b"a"), 1, 0.0)) for _ in range(2))
     again.force = force
-    committer.apply(Changes(), [Outcome(first, Known(), stat, b"h" * 16, plan)])
+    committer.apply(Changes(), [Outcome(first, Known(), stat, b"h" * 16, plan)], FormerNames())
     assert committer.forget(root, b"a") == 1
-    committer.apply(Changes(), [Outcome(again, Known(), stat, b"h" * 16, plan)])
+    committer.apply(Changes(), [Outcome(again, Known(), stat, b"h" * 16, plan)], FormerNames())
     kept = store.file(1, b"a")
     assert kept is not None
     assert (kept.status, forgotten.has_path(root.path, b"a")) == (("indexed", False) if force else ("skipped", True))
@@ -135,7 +137,7 @@ def test_what_was_read_just_after_a_change_is_not_settled_however_late_its_commi
     work = Work(online_root(), b"a", 1, None, Entry((1, b"a"), 1, 0.0))
     work.read_at = changed_at + waited_s
     store.add_content(b"h" * 16, plan.signature, 1, ChunkedContent("plain", None, "utf-8", False, [], []))
-    storing.apply(Changes(), [Outcome(work, result, stat, b"h" * 16, plan)])
+    storing.apply(Changes(), [Outcome(work, result, stat, b"h" * 16, plan)], FormerNames())
     kept = store.file(1, b"a")
     assert kept is not None
     assert kept.settled == settled
@@ -145,7 +147,7 @@ def test_a_failure_is_kept_with_what_failed(store: Store, storing: Committer) ->
     work = Work(online_root(), b"a", 1, None, Entry((1, b"a"), 1, 0.0))
     plan = chunk_plan.choose(b"a", b"words", ChunkSettings())
     outcome = Outcome(work, Failed("quarantined", "twice"), Stat("file", 1, 2, 3, 4, 1, 0o644), b"h" * 16, plan)
-    storing.apply(Changes(), [outcome])
+    storing.apply(Changes(), [outcome], FormerNames())
     kept = store.file(1, b"a")
     assert kept is not None
     assert (kept.status, kept.signature) == ("failed", failure_signature(plan.signature))

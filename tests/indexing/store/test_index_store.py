@@ -16,6 +16,8 @@ from livedex_indexing.store import file_rows, maintenance
 from livedex_indexing.store.index_store import IndexDamaged
 from livedex_indexing.store.read_pool import ReadPool
 
+INODES = {b"a": 2**64 - 3, b"d/b": 2, b"d/c": 3, b"e": 4, b"f": 2}
+
 
 def test_rows_come_back_as_they_were_put(rig: Rig) -> None:
     row = rig.row(b"a/\xff\n.txt", "hello")
@@ -57,6 +59,20 @@ def test_inode_numbers_of_64_bits(rig: Rig) -> None:
     assert rig.store.by_inode(2**64 - 3) == [row]
     assert rig.store.put_root(b"/big", 2**64 - 1, 2**63) > 0
     assert (rig.store.roots()[0].dev, rig.store.roots()[0].ino) == (2**64 - 1, 2**63)
+
+
+def test_a_transaction_knows_the_names_that_its_inodes_lose(rig: Rig) -> None:
+    rows = {path: rig.row(path, "t")._replace(state=STATE._replace(ino=ino)) for path, ino in INODES.items()}
+    rig.store.put_files(rows.values())
+    with rig.store.transaction():
+        rig.store.remove_files(rig.root, [b"a"])
+        rig.store.remove_tree(rig.root, b"d")
+        rig.store.put_files([rows[b"e"]._replace(state=rows[b"a"].state), rows[b"f"]])
+        lost = {(rig.root, path): INODES[path] for path in (b"a", b"d/b", b"d/c", b"e")}
+        assert dict(rig.store.lost_names(4)) == lost
+        assert dict(rig.store.lost_names(3)) == {(rig.root, b"a"): 2**64 - 3, (rig.root, b"d/b"): 2}, "have others"
+    with rig.store.transaction():
+        assert rig.store.lost_names(4) == []
 
 
 def test_generation_grows_by_one_with_each_visible_transaction(rig: Rig) -> None:
