@@ -114,9 +114,16 @@ DEFECTS = (
     Defect(
         "file-name-as-words",
         "`package json` finds texts with both words, and not `package.json`",
-        "livedex_indexing/rank/name_match.py",
+        "livedex_indexing/rank/called_files.py",
         (("SPELT: Final = 0.5", "SPELT: Final = 0.0"),),
         "tests/indexing/search/test_files_as_words.py::test_the_file_comes_first",
+    ),
+    Defect(
+        "joined-file-name-among-words",
+        "`Kernel driver i2c-tiny` leads to other drivers, and not to `i2c-tiny.rst`",
+        "livedex_indexing/rank/called_files.py",
+        (("AMONG_WORDS: Final = 0.3", "AMONG_WORDS: Final = 0.0"),),
+        "tests/indexing/search/test_files_as_words.py::test_a_file_comes_first_whose_joined_name_is_among_words",
     ),
     Defect(
         "line-of-the-type-for-its-member",
@@ -191,9 +198,9 @@ DEFECTS = (
     Defect(
         "sign-before-a-file",
         "`gitignore` finds texts about `.gitignore`, and not the file",
-        "livedex_indexing/rank/name_match.py",
+        "livedex_indexing/rank/called_files.py",
         (("own = name if last[:1] in _SIGNS else name.lstrip(_SIGNS)", "own = name"),),
-        "tests/indexing/rank/test_name_match.py::test_a_sign_before_a_name_may_be_left_out",
+        "tests/indexing/rank/test_called_files.py::test_a_sign_before_a_name_may_be_left_out",
     ),
     Defect(
         "beginnings-of-a-name",

@@ -261,7 +261,7 @@ DEFECTS = (
         "namesake",
         "a file that is called so in another case comes before the definition of a name",
         "livedex_indexing/rank/results.py",
-        ((", is_defined=self._is_defined)", ")"),),
+        (("is_defined=self._is_defined", "is_defined=False"),),
         "tests/system/test_lines_of_definitions.py::test_a_defined_name_comes_before_a_file_that_is_called_so_in_another_case",
     ),
     Defect(

@@ -82,14 +82,14 @@ DEFECTS = (
     Defect(
         "mentioned-path-ignored",
         "a path among other words is no more than its words",
-        "livedex_indexing/rank/name_match.py",
+        "livedex_indexing/rank/called_files.py",
         (("return _MENTIONED if called == 1", "return 0.0 if called == 1"),),
         f"{NAMES}::test_a_path_among_other_words",
     ),
     Defect(
         "mentioned-path-before-its-line",
         "a pasted line with the path of a file finds that file, and not the one that has the line",
-        "livedex_indexing/rank/name_match.py",
+        "livedex_indexing/rank/called_files.py",
         (("called == 1 and not has_text", "called == 1"), ("_MENTIONED: Final = 0.4", "_MENTIONED: Final = 0.8")),
         f"{NAMES}::test_a_path_among_other_words",
     ),
@@ -152,7 +152,7 @@ DEFECTS = (
     Defect(
         "path-and-what-mentions-it",
         "a file that mentions the typed path, and has its name, comes before the file at the path",
-        "livedex_indexing/rank/name_match.py",
+        "livedex_indexing/rank/called_files.py",
         (("    if same < place.folders:\n", "    if False:\n"),),
         "tests/indexing/search/test_places_as_typed.py::test_a_path_comes_before_what_mentions_it",
     ),

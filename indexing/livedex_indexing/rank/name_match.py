@@ -5,14 +5,11 @@ Invariant: pure but for the tokenizer, and the match of a name depends on the na
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import takewhile
 from typing import AnyStr, Final, NamedTuple, cast
 
 from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm
-from livedex_indexing.query.typed_place import TypedPlace
 from livedex_indexing.rank.synonyms import expand
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.path_words import path_text
@@ -23,23 +20,8 @@ VARIANT: Final = 0.8  # weight of a term that a file's name has in another form:
 SYNONYM: Final = 2.0  # words that a synonym counts for in the share of a name: `is` for whether (`synonyms`)
 _AT_PATH: Final = 2.0  # weight of the name at a typed path: the file itself comes before files that mention it
 _SHORTEST: Final = 3  # letters of an abbreviation, which also has at least a third of the stem's
-_OTHER_CASE: Final = 0.9
-_NAMESAKE: Final = 0.1  # … for a name with a capital that is defined: walk.rs for `Walk`
-_SUFFIXES: Final = re.compile(rb"(?:\.[a-z]+){2}")  # edit.html.erb, walk.d.ts
-_OF_SUFFIXES: Final = 0.8  # of the part `called`, for a file with two of them that were not typed
-_ANOTHER_SUFFIX: Final = 0.9  # … with one more behind the typed one: walk.js.map
-_SIGNS: Final = b"._"  # before a name: .gitignore, _form.html
-_OF_SIGNS: Final = 0.6  # of the part `called`, for a file with such a sign that was not typed: less than a definition
-_MENTIONED: Final = 0.4  # of the part `called`, for a file whose path is among other words
-ELSEWHERE: Final = 0.7  # … for a file of which none of the typed folders is known
-_LESS_ALIKE: Final = 0.2  # … for one with fewer of them above it than another
 IN_SENTENCE: Final = 0.7  # of the part `title`: one word of a sentence in a name may be there by chance
 _INSIDE: Final = 4  # letters of a stem that matches inside the words of a name: `fromarray`
-
-
-SPELT: Final = 0.5  # for a file with the very name that was typed as words
-_WORDS: Final = range(2, 9)  # typed words that may be a name
-_BETWEEN: Final = b" _-./+"  # signs and blanks between the words of a name
 
 
 class NameMatch(NamedTuple):
@@ -159,81 +141,6 @@ class NameMatcher:
             words = {stem: text[start:end].decode("utf-8", "replace") for start, end, stem in stems}
             self._known[name] = words
         return words
-
-
-def called_by(
-    place: TypedPlace, folder: bytes, name: bytes, *, has_text: bool = False, is_defined: bool = False
-) -> float:
-    """Return up to 1 for a file that a place names: a path without a line among other words must be the file's own, and
-    counts only where no file ``has_text``, all of it as typed. ``is_defined``: a line defines the name as typed."""
-    called = _called_as(place, folder, name, _NAMESAKE if is_defined else _OTHER_CASE)
-    if place.line or place.heading or place.is_whole:
-        return called
-    return _MENTIONED if called == 1 and not has_text else 0.0
-
-
-def as_spelt(text: str) -> bytes:
-    """Return a text of a few words as a name may spell it, without what is between them; empty for any other text."""
-    return text.lower().encode("utf-8", "replace").translate(None, _BETWEEN) if len(text.split()) in _WORDS else b""
-
-
-def is_spelt(words: bytes, folder: bytes, name: bytes) -> bool:
-    """Whether the name of a file, with or without its suffix and the folders right above it, has all the ``words`` and
-    no others."""
-    base = name.lower()
-    return any(
-        words.endswith(last) and _are_above(words.removesuffix(last), folder)
-        for last in (each.translate(None, _BETWEEN) for each in (base, base.rpartition(b".")[0]))
-        if last
-    )
-
-
-def _are_above(words: bytes, folder: bytes) -> bool:
-    """Whether words, without what is between them, are the last folders of a path."""
-    for part in reversed(folder.lower().split(b"/") if words else []):
-        above = part.translate(None, _BETWEEN)
-        if not words or not words.endswith(above):
-            break
-        words = words.removesuffix(above)
-    return not words
-
-
-def folders_above(path: str, folder: bytes) -> int:
-    """Return how many folders of a typed path are those above a file, from the innermost on."""
-    pairs = zip(reversed(_parts(path)[:-1]), reversed(folder.split(b"/")), strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
-def _called_as(place: TypedPlace, folder: bytes, name: bytes, of_namesake: float) -> float:
-    """Return up to 1 for a file with the very name that was typed, with or without its suffix: less in another case,
-    ``of_namesake`` where capitals were typed, with one more suffix behind the typed one, or where not all of the typed
-    folders are above it, and little if more of them are above another; 0 for any other name."""
-    *above, last = _parts(place.path)
-    own = name if last[:1] in _SIGNS else name.lstrip(_SIGNS)
-    if not own.lower().startswith(last.lower()):  # the usual case, for a hundred names a search
-        return 0.0
-    names = (own, own.rpartition(b".")[0] or own)
-    value = 1.0 if last in names else _OTHER_CASE if last.islower() else of_namesake
-    if last.lower() not in (names[0].lower(), names[1].lower()):
-        if not (last.islower() and _SUFFIXES.fullmatch(own[len(last) :])):
-            return 0.0
-        value = _OF_SUFFIXES
-    if b"." in last and len(last) < len(own):
-        value *= _ANOTHER_SUFFIX
-    if len(own) < len(name):
-        value *= _OF_SIGNS
-    if not above:
-        return value
-    same = folders_above(place.path, folder)
-    if same < place.folders:
-        return value * _LESS_ALIKE
-    if not same and "://" in place.path and not place.line:  # rather a page that texts name
-        return 0.0
-    return value * (ELSEWHERE + (1 - ELSEWHERE) * same / len(above))
-
-
-def _parts(path: str) -> list[bytes]:
-    return path.strip("/").encode("utf-8", "replace").split(b"/")
 
 
 def _matches_name(term: QueryTerm, stems: AbstractSet[str], own: AbstractSet[str]) -> bool:

@@ -17,11 +17,12 @@ from livedex_indexing.query.query_parser import with_words
 from livedex_indexing.query.query_terms import CompiledQuery, match_any, match_any_path
 from livedex_indexing.rank import postings
 from livedex_indexing.rank.auxiliary import auxiliary_degree, is_news, wants_auxiliary, wants_news
+from livedex_indexing.rank.called_files import CalledFiles
 from livedex_indexing.rank.defined_names import DEFINED
 from livedex_indexing.rank.document_sections import all_sections_count
 from livedex_indexing.rank.features import FeatureTable, MatchFeatures, extract, scored_terms, written
 from livedex_indexing.rank.fusion import by_reciprocal_rank, by_similarity, towards_best, with_ranks
-from livedex_indexing.rank.name_match import SPELT, NameMatch, NameMatcher, as_spelt, called_by, is_spelt
+from livedex_indexing.rank.name_match import NameMatch, NameMatcher
 from livedex_indexing.rank.name_places import AT_LINE, VERBATIM, NamePlaces
 from livedex_indexing.rank.passages import chunks_with_all, passages_first
 from livedex_indexing.rank.phrase_filter import FileFilter
@@ -80,7 +81,8 @@ class RankedResults:
         typed: TypedText | None = None,
     ) -> None:
         self._typed = typed
-        self._spelt = b"" if typed is None else as_spelt(typed.text)
+        text, place = ("", None) if typed is None else (typed.text, typed.place)
+        self._called = CalledFiles(text, place, is_sentence=arrangement.is_sentence)
         self._places: NamePlaces | None = None
         if typed is not None and not typed.is_place:
             self._places = NamePlaces(typed.names, typed.files)
@@ -268,7 +270,9 @@ class RankedResults:
                 path = b"/".join((roots[root], folder, name) if folder else (roots[root], name))
                 auxiliary = auxiliary_degree(folder, name, is_code=is_code) if self._demote_auxiliary else 0
                 brevity = math.log((1 + _USUAL_NAME) / (1 + len(name))) if is_code else 0.0
-                called = self._compiled.total * self._called(folder, name, has_words=score > 0)
+                called = self._called.rate(
+                    folder, name, has_words=score > 0, has_text=self._has_text, is_defined=self._is_defined
+                )
                 those.append(
                     Copy(
                         file_id,
@@ -280,7 +284,7 @@ class RankedResults:
                         chunks,
                         auxiliary,
                         brevity,
-                        called,
+                        self._compiled.total * called,
                         news,
                         not is_code,
                         self._names.above(folder),
@@ -342,13 +346,6 @@ class RankedResults:
         rows = self._reader.rows_of(_TO_LINE.format(passing), typed.place.contents, (typed.place.line, *of_chunks))
         last = {row[1]: row for row in rows}.values()
         return self._contents(row[:3] for row in [row for row in last if row[3] >= typed.place.line] or last)
-
-    def _called(self, folder: bytes, name: bytes, *, has_words: bool) -> float:
-        place = None if self._typed is None else self._typed.place
-        if place is None:
-            may_be = has_words and self._spelt and not self._has_text
-            return SPELT if may_be and is_spelt(self._spelt, folder, name) else 0.0
-        return called_by(place, folder, name, has_text=self._has_text, is_defined=self._is_defined)
 
     def _not_examined(self) -> Iterator[dict[int, int]]:
         """Yield the candidates of the full-text index beyond those examined, with their contents."""

@@ -15,7 +15,7 @@ from livedex_indexing.model import Query
 from livedex_indexing.query.typed_import import typed_imports
 from livedex_indexing.query.typed_link import is_heading, typed_link
 from livedex_indexing.query.typed_place import TypedPlace, module_files, typed_places
-from livedex_indexing.rank.name_match import ELSEWHERE, called_by, folders_above
+from livedex_indexing.rank.called_files import ELSEWHERE, called_by, folders_above
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import IN_CONTENT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from livedex_indexing.query.typed_place import TypedPlace
-from livedex_indexing.rank.name_match import as_spelt, called_by, is_spelt
+from livedex_indexing.rank.called_files import as_spelt, called_by, is_one_of, is_spelt, joined_words
 
 
 @pytest.mark.parametrize(
@@ -71,3 +71,25 @@ def test_words_spell_a_name(typed: str, path: str, expected: bool) -> None:
     folder, _, name = path.encode().rpartition(b"/")
     words = as_spelt(typed)
     assert (bool(words) and is_spelt(words, folder, name)) is expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "name", "expected"),
+    [
+        ("Kernel driver i2c-tiny", "i2c-tiny.rst", True),
+        ("auto-HTTPS: sort routes", "autohttps.go", True),
+        ("fix map_while.", "map_while.rs", True),
+        ("v-model (checked)", "vModel.ts", True),
+        ("i2c-tiny", "i2c-tiny.rst", False),  # a place
+        ("driver i2c-tiny", "i2c-tiny-usb.rst", False),
+        ("pass --map-while to it", "map_while.rs", False),
+        ("see src/map_while for it", "map_while.rs", False),
+        ("see map_while.md for it", "map_while.rs", False),
+        ("where map_while() ends", "map_while.rs", False),
+        ("use map_while::Ended", "map_while.rs", False),
+        ("a lookup by __map_while", "map_while.rs", False),
+        ("map while", "map_while.rs", False),
+    ],
+)
+def test_a_joined_word_among_others_names_a_file(typed: str, name: str, expected: bool) -> None:
+    assert is_one_of(joined_words(typed), name.encode()) is expected
