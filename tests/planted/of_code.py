@@ -6,6 +6,7 @@ from planted.defect import Defect
 
 MESSAGES = "tests/indexing/search/test_names_in_messages.py::test_what_a_message_or_a_line_is_about_comes_first"
 CHANGED = "tests/indexing/search/test_names_in_messages.py::test_a_pasted_line_with_a_change_finds_the_line"
+OPENED = "tests/system/test_keyword_and_name.py"
 SUFFIX = "tests/indexing/search/test_other_suffix.py"
 BEGUN = "tests/indexing/search/test_near_names.py"
 NEAR = "tests/indexing/search/test_near_names.py::test_a_name_that_is_nowhere_finds_the_nearest"
@@ -124,6 +125,20 @@ DEFECTS = (
         "livedex_indexing/rank/called_files.py",
         (("AMONG_WORDS: Final = 0.3", "AMONG_WORDS: Final = 0.0"),),
         "tests/indexing/search/test_files_as_words.py::test_a_file_comes_first_whose_joined_name_is_among_words",
+    ),
+    Defect(
+        "use-of-a-type-for-its-definition",
+        "`struct walk` leads to a file that uses the type, and not to its definition",
+        "livedex_indexing/rank/name_places.py",
+        (("self._opened = self._definitions.opened_by(text)", "self._opened = ()"),),
+        f"{OPENED}::test_the_definition_comes_first",
+    ),
+    Defect(
+        "line-of-a-use-in-the-definition",
+        "`struct walk` points at the comment above the definition",
+        "livedex_indexing/query/typed_span.py",
+        (("        if opened is not None:\n            return opened\n", ""),),
+        f"{OPENED}::test_the_definition_comes_first",
     ),
     Defect(
         "line-of-the-type-for-its-member",

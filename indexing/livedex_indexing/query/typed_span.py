@@ -19,6 +19,7 @@ from livedex_indexing.query.declaring_line import declared_at, defined_at, intro
 from livedex_indexing.query.inner_text import texts_inside
 from livedex_indexing.query.joined_span import joined_name
 from livedex_indexing.query.key_path import KEY_LANGUAGES, key_at, key_path, values_path
+from livedex_indexing.query.keyword_and_name import keyword_and_name
 from livedex_indexing.query.member_line import first_set_at, is_member_of, is_type, member_at, typed_at
 from livedex_indexing.query.message_names import names_in_message
 from livedex_indexing.query.names_among_words import members_among, members_as_words, names_among
@@ -64,6 +65,7 @@ class TypedSpan:
         self._first_joined = 0 if not named or named[0] == whole else 1  # a text with more is looked for first
         self._key = key_path(values_path(text) or (text if _KEYS.fullmatch(text.strip()) else ""))
         self._heading = typed_heading(text)
+        self._opened = keyword_and_name(text)
         self._unfinished = query.unfinished
 
     def find(self, text: str, language: str = "") -> tuple[int, int] | None:
@@ -74,6 +76,9 @@ class TypedSpan:
             if declared is not None:
                 start = text.rfind("\n", 0, declared.end()) + 1
                 return max(start, declared.start()), declared.end()
+        opened = None if self._opened is None else self._opened.place(text)
+        if opened is not None:
+            return opened
         if self._member is not None:
             at = _place_of_owner(text, self._member.name, self._member.owner, language)
             if at is not None:

@@ -12,6 +12,7 @@ from typing import Final
 from livedex_indexing.query.declaring_line import defined_at, introduced_at
 from livedex_indexing.query.filters import OF_CONTENT
 from livedex_indexing.query.hyphenated_name import hyphenated_name
+from livedex_indexing.query.keyword_and_name import keyword_and_name
 from livedex_indexing.query.member_line import begins_type, has_member, is_member_of, is_type, typed_at
 from livedex_indexing.query.message_names import names_in_message
 from livedex_indexing.query.names_among_words import members_among, members_as_words, names_among
@@ -133,6 +134,17 @@ class Definitions:
         proposed = self._view.proposed(f"symbols : {phrase(own)}", ROWS)
         named = self.named(name._replace(any_case=True), own, within(self._reader, proposed, self._files))
         return self.firsts_most(dict.fromkeys(named, IN_ANY_CASE), name) if named else rated
+
+    def opened_by(self, text: str) -> list[int]:
+        """Return the chunks with the definition of which a text is the beginning, as in ``struct walk``."""
+        opened = keyword_and_name(text)
+        own = [] if opened is None else self._reader.tokens(opened.name)
+        if opened is None or not own or not self._probe.may_be_named(own):
+            return []
+        row = self._reader.tokens(f"{opened.keyword} {opened.name}")
+        proposed = self._view.proposed(f"(symbols : {phrase(own)}) AND (body : {phrase(row)})", ROWS)
+        named = self.named(TypedName(opened.name), own, within(self._reader, proposed, self._files))
+        return having(self._texts, named, lambda read: opened.place(read) is not None)
 
     def of_used(self, text: str, used: TypedName) -> dict[int, float]:
         """Rate the definition of a name that a text uses: of types in types, or where a plain word is called with

@@ -107,6 +107,7 @@ class NamePlaces:
         self._definitions = Definitions(view, self._probe, files)
         self._imports = ImportedPlaces(view, self._definitions)
         self._imported: Collection[int] = ()  # chunks that the query imports, once they are known
+        self._opened: Collection[int] = ()  # … with the definition of which the query is the beginning
 
     def of_name(self, text: str, corrected: str, best: Sequence[int]) -> dict[int, float]:
         """Rate the chunks that have the name which a query may be: its definition, else that of the one name in it, or
@@ -117,6 +118,9 @@ class NamePlaces:
             return dict.fromkeys(self._imported, AT_LINE)
         if elsewhere := self._lines.elsewhere(text):
             return {**elsewhere}
+        self._opened = self._definitions.opened_by(text)
+        if self._opened:
+            return dict.fromkeys(self._opened, DEFINED)
         name, inside, words = typed_name(text), name_inside(text) or name_in_signs(text), in_words(text)
         rated = self._definitions.of_hyphenated(text) if name is None else self._definitions.of(name)
         rated = self._definitions.in_any_case(name, rated)
@@ -226,6 +230,8 @@ class NamePlaces:
         rated = self.of_text(self._inner or text, rows, spoken, first)
         if self._imported:
             return self._with_imported(rated)
+        if self._opened:
+            return {**{i: min(value, IN_A_ROW) for i, value in rated.items()}, **dict.fromkeys(self._opened, OF_OWNER)}
         if self._lines.is_text and max(rated.values(), default=0.0) >= VERBATIM:
             return rated
         if self._lines.meant:
