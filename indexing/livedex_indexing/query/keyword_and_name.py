@@ -35,13 +35,13 @@ class KeywordAndName:
         behind = rf"[ \t]*[*&;,)>]|{_OF_VARIABLE}" if re.fullmatch(_OF_TYPES, keyword) else r"[ \t]*;"
         begin = r"#[ \t]*define" if keyword.startswith("#") else keyword
         self._line = re.compile(
-            rf"^[ \t]*(?:[\w()]+[ \t]+){{0,4}}{begin}[ \t]+(?P<name>{re.escape(name)})(?!\w)(?!{behind})", re.MULTILINE
+            rf"^[ \t]*(?:[\w()]+[ \t]+){{0,4}}(?P<both>{begin}[ \t]+{re.escape(name)})(?!\w)(?!{behind})", re.MULTILINE
         )
 
     def place(self, text: str) -> tuple[int, int] | None:
-        """Return where a line of the text defines the name so; None where none does."""
+        """Return where a line of the text defines the name so, from the keyword on; None where none does."""
         found = self._line.search(text)
-        return None if found is None else found.span("name")
+        return None if found is None else found.span("both")
 
 
 def keyword_and_name(text: str) -> KeywordAndName | None:
