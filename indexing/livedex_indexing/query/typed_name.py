@@ -14,7 +14,7 @@ from livedex_indexing.query.asking_words import ASKING, ASKING_FOR_USES, KINDS
 from livedex_indexing.query.query_terms import STOP_WORDS
 from livedex_indexing.text.terms import parts_of_all
 
-_CALL: Final = re.compile(r"\(\)\Z")
+_CALL: Final = re.compile(r"\(\)?\Z")
 _JOINTS: Final = re.compile(r":::?|->|\.|#|/|\\")
 _ENTRY_POINT: Final = re.compile(r"(\w+(?:\.\w+)+):([^\W\d][\w.]*)")
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*[!?]?")

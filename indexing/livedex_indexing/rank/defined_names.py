@@ -26,7 +26,7 @@ ROWS: Final = 2_000  # chunks that the index may propose
 READ: Final = 8  # chunks of these that are read …
 _STEPS: Final = 6  # … and as many again, so many times, while none has the name
 _IN_MEMBERS: Final = 8_000  # rows of the rarest word of a member typed as words; of more, it costs 10 ms and more
-_SPANS: Final = 200  # files of a module that are looked into
+_SPANS: Final = 1_000  # files of a module that are looked into
 DEFINED: Final = 1.0
 WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
 OF_VARIABLE: Final = 0.6  # … for the only definition of a name whose typed owner is none: less than for the text
@@ -221,7 +221,8 @@ class Definitions:
         return {chunk_id: value if chunk_id in first else WRITTEN * value for chunk_id, value in rated.items()}
 
     def _in_module(self, own: Sequence[str], typed: TypedName) -> Iterator[list[int]]:
-        """Yield the chunks with a name in the module that it was typed with: in its file, then in its folder."""
+        """Yield the chunks with a name in the module that it was typed with: in its file, in its folder, then below
+        it, where the module may export what is no member of a type."""
         package, module = typed.package.encode("utf-8", "replace"), typed.owner.encode("utf-8", "replace")
         near: dict[tuple[int, int], int] = {}
         match = f"{{name folder}} : {phrase(self._reader.tokens(typed.owner))}"
@@ -229,8 +230,13 @@ class Definitions:
             distance = _distance(package, module, folder, name)
             if distance is not None:
                 near[first, last] = distance
+            elif _is_below(package, module, folder, name):
+                near[first, last] = 2
         for distance in range(2):
             yield self._with_symbol(own, [span for span, value in near.items() if value == distance])
+        below = self._with_symbol(own, [span for span, value in near.items() if value == 2])
+        member = f".{typed.name}"
+        yield [i for i, symbol in self._reader.rows_of(SYMBOLS, below) if not (symbol or "").endswith(member)]
 
     def _in_package(self, found: Sequence[int], package: str) -> Sequence[int]:
         """Return those of the chunks found whose file or folder has the name of a package; all if none has."""
@@ -284,6 +290,17 @@ def _is_directly_of(name: TypedName, symbol: Sequence[str], text: str) -> bool:
 def _is_of(name: TypedName, symbol: Sequence[str], text: str) -> bool:
     """Whether the first symbol of a chunk, or its text, says that it is a part of the owner of a name."""
     return is_type(text, name.owner) or (name.owner[:1].isupper() and name.owner in symbol)
+
+
+def _is_below(package: bytes, module: bytes, folder: bytes, name: bytes) -> bool:
+    """Whether a file is a module, or somewhere in its folder, below the folder of the ``package`` if there is one."""
+    parts = _parts_of(b"/".join((folder, name.partition(b".")[0])))
+    wanted = _parts_of(module)[0]
+    return wanted in parts and (not package or _parts_of(package)[0] in parts[: parts.index(wanted)])
+
+
+def _parts_of(path: bytes) -> list[bytes]:
+    return [_VERSION.sub(b"", part).replace(b"-", b"_") for part in path.lower().split(b"/")]
 
 
 def _distance(package: bytes, module: bytes, folder: bytes, name: bytes) -> int | None:
