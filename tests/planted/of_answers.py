@@ -112,7 +112,7 @@ DEFECTS = (
         "definition-not-lifted",
         "the definition of a typed name is worth no more than a use of it",
         "livedex_indexing/rank/defined_names.py",
-        (("if is_other else DEFINED", "if is_other else 0.0"),),
+        (("DEFINED if is_own else", "0.0 if is_own else"),),
         f"{NAMES}::test_a_definition_comes_before_its_uses_and_tests",
     ),
     Defect(

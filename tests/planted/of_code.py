@@ -6,6 +6,7 @@ from planted.defect import Defect
 
 MESSAGES = "tests/indexing/search/test_names_in_messages.py::test_what_a_message_or_a_line_is_about_comes_first"
 CHANGED = "tests/indexing/search/test_names_in_messages.py::test_a_pasted_line_with_a_change_finds_the_line"
+PACKAGES = "tests/system/test_names_of_packages.py"
 OPENED = "tests/system/test_keyword_and_name.py"
 SUFFIX = "tests/indexing/search/test_other_suffix.py"
 BEGUN = "tests/indexing/search/test_near_names.py"
@@ -139,6 +140,27 @@ DEFECTS = (
         "livedex_indexing/query/typed_span.py",
         (("        if opened is not None:\n            return opened\n", ""),),
         f"{OPENED}::test_the_definition_comes_first",
+    ),
+    Defect(
+        "name-below-its-module",
+        "`lamp::net::TcpStream` leads to its uses, since the definition is in a folder below `net`",
+        "livedex_indexing/rank/defined_names.py",
+        (("            elif _is_below(package, module, folder, name):\n                near[first, last] = 2\n", ""),),
+        f"{PACKAGES}::test_the_definition_comes_first",
+    ),
+    Defect(
+        "member-for-a-name-of-a-module",
+        "`lamp::sleep` leads to a method of some type below the module",
+        "livedex_indexing/rank/defined_names.py",
+        (('if not (symbol or "").endswith(member)]', "if symbol]"),),
+        f"{PACKAGES}::test_the_definition_comes_first",
+    ),
+    Defect(
+        "name-of-the-root-package",
+        "`lamp.RegisterModule` leads to its uses, since no folder is called `lamp`",
+        "livedex_indexing/rank/defined_names.py",
+        (("is_own = not is_other or _may_be_exported(name, symbols.values())", "is_own = not is_other"),),
+        f"{PACKAGES}::test_the_definition_comes_first",
     ),
     Defect(
         "line-of-the-type-for-its-member",

@@ -6,7 +6,7 @@ Invariant: the index only proposes chunks (it has stems and no case); the live f
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from livedex_indexing.query.declaring_line import defined_at, introduced_at
@@ -87,7 +87,8 @@ class Definitions:
             symbols = {chunk_id: (symbol or "").split(".") for chunk_id, symbol in rows}
             is_owner_known = is_other or (is_sure and _is_known(name.owner, symbols, read))
             rated = {} if is_owner_known or not owner else self._of_member(name, own, owner)
-            value = AS_WORDS if name.is_words else self._elsewhere(owner) if is_other else DEFINED
+            is_own = not is_other or _may_be_exported(name, symbols.values())
+            value = AS_WORDS if name.is_words else DEFINED if is_own else self._elsewhere(owner)
             if owner and not (is_owner_known or is_type or any(parts[-1] == name.name for parts in symbols.values())):
                 value = OF_VARIABLE  # the names there have parts that are called so
             value = value if is_sure else UNSURE * value
@@ -270,6 +271,13 @@ class Definitions:
         if self._view.counted.known(phrase(owner)) == 0:
             return OF_VARIABLE
         return OTHER_OWNER if self._probe.is_in_a_name(owner) else OF_VARIABLE
+
+
+def _may_be_exported(name: TypedName, symbols: Iterable[Sequence[str]]) -> bool:
+    """Whether a name with a capital behind a lower-case one may be that of a package, which may be the root itself or
+    have another name than its folder: no member of a type is called so. ``symbols``: the first of each chunk."""
+    is_of_package = name.name[:1].isupper() and not name.owner[:1].isupper()
+    return is_of_package and all(len(parts) == 1 for parts in symbols)
 
 
 def _is_known(owner: str, symbols: Mapping[int, Sequence[str]], read: Mapping[int, str]) -> bool:
