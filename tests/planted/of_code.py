@@ -42,7 +42,7 @@ DEFECTS = (
         "value-at-the-end-of-a-message",
         "a message that ends with a value finds texts with that",
         "livedex_indexing/query/inner_text.py",
-        (("if _LEAST_CUT <= len(words) <= _MOST_CUT else []", "if False else []"),),
+        (("is_cut = _LEAST_CUT <= len(words) <= _MOST_CUT", "is_cut = False"),),
         f"{VALUES}::test_a_message_with_other_values_finds_its_line",
     ),
     Defect(
@@ -65,7 +65,7 @@ DEFECTS = (
         "livedex_indexing/search/pasted_line.py",
         (
             (
-                "not reader.tokens(text) or is_pasted(request.query.strip())",
+                "not reader.tokens(text) or is_pasted(request.query.strip().strip('\"'))",
                 "not reader.tokens(text)",
             ),
         ),

@@ -9,8 +9,65 @@ LETTERS = "tests/indexing/text/test_letters.py"
 MEMBERS = "tests/indexing/search/test_members_by_name.py"
 SPELLINGS = "tests/system/test_lines_of_other_spellings.py"
 DEFINED = "tests/system/test_lines_of_definitions.py::test_the_first_hit_is_the_line_that_defines_it"
+DECLARED = "tests/indexing/search/test_declared_names.py"
 
 DEFECTS = (
+    Defect(
+        "field-among-its-kind",
+        "`field swing_limit` finds what has both words, not the line of the field",
+        "livedex_indexing/query/asking_words.py",
+        (("export field getter", "export getter"),),
+        f"{DECLARED}::test_its_line_comes_first",
+    ),
+    Defect(
+        "member-in-a-message",
+        "a compiler's message about a field finds what uses it",
+        "livedex_indexing/rank/name_places.py",
+        (("if not declared and not rated:", "if False:"),),
+        f"{DECLARED}::test_its_line_comes_first",
+    ),
+    Defect(
+        "member-in-words",
+        "a field or a key that was typed in words is found where it is used",
+        "livedex_indexing/rank/name_places.py",
+        (("return rated or self._in_any_order(name) or self._begun(name)", "return self._in_any_order(name)"),),
+        f"{DECLARED}::test_its_line_comes_first",
+    ),
+    Defect(
+        "release-by-its-number",
+        "`1.4.0` finds the manifest that has it, not the heading of its changes",
+        "livedex_indexing/query/declaration.py",
+        (("    (_RELEASE, _of_release),\n", ""),),
+        f"{DECLARED}::test_its_line_comes_first",
+    ),
+    Defect(
+        "case-of-a-test",
+        "`TestLift/rope_torn` is shown at the function, not at the case",
+        "livedex_indexing/query/declaration.py",
+        (("    if case:\n", "    if False:\n"),),
+        f"{DECLARED}::test_its_line_comes_first",
+    ),
+    Defect(
+        "option-behind-its-texts",
+        "`--dry-run` finds the texts that use it, not the call that makes it an option",
+        "livedex_indexing/query/declaration.py",
+        (("    (_OPTION, _of_option),\n", ""),),
+        "tests/indexing/query/test_declaration.py::test_the_line_that_declares_it_is_known",
+    ),
+    Defect(
+        "option-as-an-exclusion",
+        "`-Dlabels.raise=Up` excludes the files that have it",
+        "livedex_indexing/search/pasted_line.py",
+        ((" or setting_read(request.query)", ""),),
+        f"{DECLARED}::test_its_line_comes_first",
+    ),
+    Defect(
+        "name-with-words-left-out",
+        "the hit of a name some words of which were typed points at another line with them",
+        "livedex_indexing/query/typed_span.py",
+        (("return _first_defined(text, self._joined.longer(text, low), language)", "return None"),),
+        f"{DECLARED}::test_a_name_with_words_left_out_is_shown_where_it_is_defined",
+    ),
     Defect(
         "member-behind-its-uses",
         "the bare name of a constant of an enumeration or of a field finds what uses it first",

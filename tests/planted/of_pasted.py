@@ -189,7 +189,7 @@ DEFECTS = (
         "livedex_indexing/rank/name_places.py",
         (
             (
-                "self._in_any_order(name) or self._begun(name) if name.is_words else self._pieces(name)",
+                "self._of_words(name, best) if name.is_words else self._pieces(name)",
                 "self._pieces(name)",
             ),
         ),

@@ -16,10 +16,11 @@ _KINDS: Final = """
 class const constant def define defined definition enum fn func function interface macro method mixin struct trait type
 """
 _ASKING: Final = """
-code config configuration control css declaration declared default docs documentation enable environment export help
-implementation implemented implements include internally is_enabled key label live lives located look looking man manual
-meaning mean means option page please property read ref see selector set setting source style styled symbol tell
-undeclared value variable work works working
+alias annotation attribute code column component config configuration constructor control css declaration declared
+decorator default docs documentation enable enumerator environment export field getter help hook implementation
+implemented implements include internally is_enabled key label live lives located look looking man manual mean meaning
+means member module namespace option page parameter please prop property read ref see selector set setter setting source
+style styled subroutine symbol table target tell typedef undeclared union value variable variant work working works
 """
 _OF_USES: Final = "call called caller callers calling calls reference references usage usages used user users uses"
 _OF_SECTIONS: Final = """

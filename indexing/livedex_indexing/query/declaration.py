@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from livedex_indexing.query.case_of_test import line_of_case
 from livedex_indexing.query.derived_types import base_type, deriving
 
 _NAME: Final = r"[A-Za-z_][\w-]*"
@@ -54,9 +55,15 @@ _TABLE: Final = re.compile(
     r"[\"'`]?;?|(?P<before>[a-z_]\w*) +table",
     re.IGNORECASE,
 )
-# class="tabs wide"    className={'tabs'}    id="main"
+# class="tabs wide"    className={'tabs'}    <ul id="main">
 _ATTRIBUTE: Final = re.compile(
-    r"(?P<of>class(?:Name)?|id)=\{?(?P<quote>[\"'])(?P<name>[A-Za-z][\w-]*)(?:\s[^\"'<>{}]*)?(?P=quote)\}?"
+    r"(?:<[\w-]+ (?:[^<>]* )?)?(?P<of>class(?:Name)?|id)=\{?(?P<quote>[\"'])"
+    r"(?P<names>[A-Za-z][\w-]*(?:\s[^\"'<>{}]*)?)(?P=quote)\}?(?:[ />][^<>]*>?)?"
+)
+# li.tabs    .tabs:hover    a tag that is a name in code, too, as in `input.value`, is none
+_SELECTOR: Final = re.compile(
+    r"(?:(?:article|aside|div|h[1-6]|li|nav|ol|span|svg|td|th|tr|ul)(?=\.)|(?=\.[\w-]+:[a-z:]))"
+    r"\.(?P<name>[A-Za-z][\w-]*)(?:::?[\w-]+(?:\([^()]*\))?)*"
 )
 # var(--gap, 1px)    @include tabs(2px);
 _VARIABLE: Final = re.compile(r"var\(\s*--(?P<name>[\w-]+)\s*(?:,[^()]*)?\)")
@@ -65,7 +72,25 @@ _MIXIN: Final = re.compile(r"@include\s+(?:\w+\.)?(?P<name>[\w-]+)(?:\(.*\))?;?"
 _NAMED_ROUTE: Final = re.compile(
     r"(?:\{%\s*url\s+|(?:reverse(?:_lazy)?|redirect)\()[\"'](?:[\w.-]+:)*(?P<name>[\w.-]+)[\"'][^%\n]*(?:%\}|\))?"
 )
-_ROUTE: Final = re.compile(r"(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD) +)?(?P<path>(?:/[\w.~@%-]+){2,})/?(?:\?\S*)?")
+_SEGMENT: Final = r"(?:/[\w.~@%-]+)"
+_BEHIND_PATH: Final = r"/?(?:\?[^\s\"']*)?"
+_ROUTE: Final = re.compile(rf"(?P<path>{_SEGMENT}{{2,}}){_BEHIND_PATH}")
+# GET /users    Started GET "/users" for ::1    "GET /users HTTP/1.1" 404    [GET] "/users"    curl -X GET host/users
+_REQUEST: Final = re.compile(
+    r"(?:.{0,60}?[\s\"'\[(])?(?P<verb>GET|POST|PUT|PATCH|DELETE|HEAD)\b[\"'\]]* +[\"']?(?:https?://[^\s/]+)?"
+    rf"(?P<path>{_SEGMENT}+){_BEHIND_PATH}(?:[\"'\s].*)?"
+)
+# 1.2.3    v1.2    release notes 1.2    what's new in version 1.2    upgrade to 1.2    1.2.3 changelog
+_RELEASE: Final = re.compile(
+    r"(?:(?:changelog|changes|history|migrat\w+|new|news|notes|release[sd]?|upgrad\w+|version|what(?:'?s| is))\s+"
+    r"(?:(?:for|from|in|of|since|to)\s+)?)*v?(?P<name>\d{1,4}(?:\.\d{1,4}){1,2}(?:[.-]?(?:alpha|beta|rc)[.-]?\d*)?)"
+    r"(?:\s+(?:changelog|changes|release|release notes))?",
+    re.IGNORECASE,
+)
+# --dry-run    walk fast --dry-run=x    unknown flag: --dry-run
+_OPTION: Final = re.compile(
+    r"(?:(?:[\w.,:'-]+ ){0,5}[\"'`]?)?--(?P<name>(?!help\b|version\b)[a-z][\w-]+)[\"'`]?(?:[= ]\S*)?", re.IGNORECASE
+)
 _HASH: Final = re.compile(r"[0-9a-f-]{8,}", re.IGNORECASE)
 _PARAMETERS: Final = ("id", "pk", "int pk", "int id", "uuid", "slug", "key")  # as routes name them …
 _WORDS: Final = ("name", "code", "number", "token", "str", "string", "int", "uid")  # … and texts, too
@@ -74,11 +99,13 @@ _ANY: Final = r"(?::\w+(?:\([^()]*\))?|\{[^{}/]*\}|<[^<>/]*>|\[\w+\]|\$\w+|\*)"
 
 class Declaration(NamedTuple):
     """``words``: alternatives, each of rows of words that a chunk must have all; ``lines``: all of which must be found
-    in it, the last one being the line to show. ``is_text``: what has the query as typed comes first."""
+    in it, the last one being the line to show. ``is_text``: what has the query as typed comes first;
+    ``is_heading``: pages have such lines, rather than quote them."""
 
     words: tuple[tuple[str, ...], ...]
     lines: tuple[re.Pattern[str], ...]
     is_text: bool = False
+    is_heading: bool = False
 
 
 def declarations(text: str) -> Iterator[Declaration]:
@@ -91,6 +118,9 @@ def declarations(text: str) -> Iterator[Declaration]:
             if one not in seen:
                 seen.add(one)
                 yield one
+    case, line = line_of_case(typed)
+    if case:
+        yield Declaration(((case,),), (_line(line),))
     if name := base_type(typed):
         rows = tuple((row,) for row in (f"extends {name}", f"implements {name}", f"{name} for"))
         for words in (rows, tuple((word, name) for word in ("class", "struct", "interface"))):
@@ -139,9 +169,17 @@ def _of_table(found: re.Match[str]) -> Iterator[Declaration]:
 
 
 def _of_attribute(found: re.Match[str]) -> Iterator[Declaration]:
-    selector = re.escape(("#" if found["of"] == "id" else ".") + found["name"])
-    rule = rf"[^\n;{{}}/\"'`]*(?<![\w-]){selector}(?![\w-])[^\n;{{}}\"'`]*[{{,][ \t]*$"
-    yield Declaration(((found["name"],),), (_line(rule),), is_text=True)
+    sign = "#" if found["of"] == "id" else "."
+    return (_rule(sign, name) for name in found["names"].split())
+
+
+def _of_selector(found: re.Match[str]) -> Iterator[Declaration]:
+    yield _rule(".", found["name"])
+
+
+def _rule(sign: str, name: str) -> Declaration:
+    rule = rf"[^\n;{{}}/\"'`]*(?<![\w-]){re.escape(sign + name)}(?![\w-])[^\n;{{}}\"'`]*[{{,][ \t]*$"
+    return Declaration(((name,),), (_line(rule),), is_text=True)
 
 
 def _of_variable(found: re.Match[str]) -> Iterator[Declaration]:
@@ -153,9 +191,33 @@ def _of_mixin(found: re.Match[str]) -> Iterator[Declaration]:
     yield Declaration(((f"mixin {found['name']}",),), (line,))
 
 
+def _of_release(found: re.Match[str]) -> Iterator[Declaration]:
+    """Yield the heading of a release: with a name of two words at most before the number."""
+    begin, number = r"(?:(?:#{1,4}|[=*-]) *)?\[?(?:[A-Za-z]+ ){0,2}v?", re.escape(found["name"])
+    line = _line(rf"{begin}{number}(?![\w-]|\.\d)(?:[\])]?(?:[ \t:(\[–-].*)?)$")
+    yield Declaration(((found["name"],), (f"v{found['name']}",)), (line,), is_heading=True)
+
+
+def _of_option(found: re.Match[str]) -> Iterator[Declaration]:
+    """Yield the call that makes an option: ``add_argument("--name"``, ``Flags().StringVarP(&name, "name"``."""
+    called = r"(?:[aA]rgument|[fF]lags?(?:\(\))?\.\w+|[oO]ption|Var(?:P|F)?|\bopts?\.on)"
+    line = rf"[^\n]*{called}\([^\n]{{0,80}}?[\"'`](?:-\w,? ?)?(?:--)?{re.escape(found['name'])}(?![\w-])"
+    yield Declaration(((found["name"],),), (_line(line),))
+
+
 def _of_named_route(found: re.Match[str]) -> Iterator[Declaration]:
     line = _line(rf"[^\n]*\bname\s*=\s*[\"']{re.escape(found['name'])}[\"']")
     yield Declaration(((f"name {found['name']}",),), (line,))
+
+
+def _of_request(found: re.Match[str]) -> Iterator[Declaration]:
+    """Yield the routes of a path, and those of its last parts, in lines that have the method of the request, too."""
+    yield from _of_route(found)
+    parts = found["path"].split("/")[1:]
+    for first in range(len(parts) if not any(map(_is_value, parts)) else 0):
+        shape = "/".join(map(re.escape, parts[first:]))
+        line = rf"(?=[^\n]*{found['verb']})[^\n]*[\"'`]/?{shape}/?[\"'`]"
+        yield Declaration(((" ".join(parts[first:]),),), (_line(line),), is_text=True)
 
 
 def _of_route(found: re.Match[str]) -> Iterator[Declaration]:
@@ -196,5 +258,9 @@ _FORMS: Final = (
     (_VARIABLE, _of_variable),
     (_MIXIN, _of_mixin),
     (_NAMED_ROUTE, _of_named_route),
+    (_RELEASE, _of_release),
+    (_OPTION, _of_option),
     (_ROUTE, _of_route),
+    (_REQUEST, _of_request),
+    (_SELECTOR, _of_selector),
 )

@@ -39,6 +39,11 @@ _DECLARED: Final = re.compile(
     rf"[ \t]*(?:@\w+\{{[ \t]*|\[\[|\[#|:CUSTOM_ID:[ \t]+|#\+name:[ \t]*)|.*(?:\{{#|\bid=)){_SIGNS}{_QUOTE}\Z",
     re.IGNORECASE,
 )
+# has_many :walks    t.string "walk"    field(:walk, :string)
+_OF_FIELDS: Final = re.compile(
+    r"[ \t]*(?:argument|attribute|belongs_to|embeds_(?:many|one)|enum|field|has_(?:and_belongs_to_many|many|one)|"
+    r"property|scope|t\.[a-z]\w*)[ \t(]+[:\"']\Z"
+)
 # attr_reader :tree, :walk    exports.walk =    Tree.prototype.walk =
 _OF_RUBY: Final = re.compile(r"[ \t]*(?:private[ \t]+)?(?:[a-z]+_)*[a-z]*attr(?:_[a-z]+)?[ \t(]+(?::\w+,[ \t]*)*:\Z")
 _EXPORTED: Final = re.compile(r"[ \t]*(?:(?:module\.)?exports|\w+\.prototype)\.\Z")
@@ -181,7 +186,8 @@ def _is_declared(before: str, after: str, name: str) -> bool:
 def _is_introduced(before: str, after: str, name: str) -> bool:
     if _VARIABLE.match(before) and _OF_VARIABLE.match(after):
         return True
-    if (_BEHIND_WORDS.match(before) and _ASSIGNED.match(after)) or _OF_RUBY.match(before):
+    is_set = _BEHIND_WORDS.match(before) and _ASSIGNED.match(after)
+    if is_set or _OF_RUBY.match(before) or _OF_FIELDS.match(before):
         return True
     if _EXPORTED.match(before) and _ASSIGNED.match(after):
         return not after.lstrip("= \t").startswith(name)  # else it is declared elsewhere

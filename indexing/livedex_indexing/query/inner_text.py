@@ -51,8 +51,10 @@ def messages_inside(text: str) -> list[str]:
 def texts_inside(text: str) -> list[str]:
     """Return the messages that a line may report, else what a question is about, the longest first; then the text
     without its last and without its first word, which may be values."""
-    words = text.split() if "\n" not in text.strip() else []
-    cut = [" ".join(words[:-1]), " ".join(words[1:])] if _LEAST_CUT <= len(words) <= _MOST_CUT else []
+    inner = text.strip()
+    words = inner.split() if "\n" not in inner else []
+    is_cut = _LEAST_CUT <= len(words) <= _MOST_CUT
+    cut = [inner[: -len(words[-1])].rstrip(), inner[len(words[0]) :].lstrip()] if is_cut else []
     return [*(messages_inside(text) or _inside(text, _OF_QUESTION)), *cut]
 
 

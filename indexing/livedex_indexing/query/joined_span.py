@@ -11,10 +11,12 @@ from functools import cached_property
 from typing import Final
 
 from livedex_indexing.query.typed_name import TypedName, in_words
+from livedex_indexing.text.terms import parts_of_all
 
 _HEADING: Final = r"^[ \t]*(?:#{1,6}|={1,6}|\*+)?[ \t]*"
 _SEPARATOR: Final = r"(?:_|-(?=\w)|)"
 _WITHOUT_SEPARATORS: Final = str.maketrans("", "", "_-")
+_NAME: Final = re.compile(r"[^\W\d]\w{3,80}")
 _LONGEST: Final = 20  # words of a name: of a test, for instance
 
 
@@ -47,6 +49,14 @@ class JoinedName:
         found = list(dict.fromkeys(self._pattern.findall(text)))
         return [] if not found or self._title.search(text) else found
 
+    def longer(self, text: str, low: str) -> list[str]:
+        """Return the names in a text that have all words as parts, in their order, and others. ``low``: as above."""
+        words = [word.lower() for word in self._words]
+        if len(words) < 2 or not all(word in low for word in words):
+            return []
+        names = [name for name in dict.fromkeys(_NAME.findall(text)) if words[0] in name.lower()]
+        return [name for name in names if _has_in_order(name, words)]
+
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         row = _SEPARATOR.join(map(re.escape, self._words))
@@ -56,6 +66,11 @@ class JoinedName:
     def _title(self) -> re.Pattern[str]:
         row = "[ ]+".join(map(re.escape, self._words))
         return re.compile(rf"{_HEADING}{row}[=# \t:]*$", re.IGNORECASE | re.MULTILINE)
+
+
+def _has_in_order(name: str, words: Iterable[str]) -> bool:
+    parts = iter([part.lower() for part in parts_of_all(filter(None, name.split("_")))])
+    return all(word in parts for word in words)
 
 
 def _has_whole(text: str, name: str) -> bool:

@@ -68,7 +68,7 @@ _DECLARED: Final = (
 _INHERITED: Final = re.compile(r"(?:\b(?:extends|implements)[ \t]+|\(|:[ \t]+)([A-Z]\w+)(?=[\w\s,<>.]*\)?:?\s*\{?\Z)")
 _FAULT: Final = re.compile(
     r"(?:error|exception|fatal|warning)(?:\[\w+\]|\s[A-Z]+\d+)?:\s|unresolved reference\b|undefined\b.*:\s|"
-    r":\scommand not found",
+    r":\scommand not found|(?-i:\b[A-Z]\w+(?:\.|::)[A-Z]\w+:\s)",
     re.IGNORECASE,
 )
 _BEGINS_AS_FAULT: Final = re.compile(

@@ -15,6 +15,7 @@ _DOTTED: Final = rf"{_NAME}(?:\.{_NAME})*"
 _COLONS: Final = rf"{_NAME}(?:::{_NAME})+"
 _ABOVE: Final = r"(?:[\w.~-]+/)*"
 _GO: Final = rf"{_NAME}\.(?:\(\*?{_NAME}\)\.|{_NAME}\.)?{_NAME}"  # without the folders of the package
+_CASE: Final = r"\$?/\^?(?P<case>\w(?:[^\s\"'$]|'(?=\S))*)"  # of a test of Go
 _COMMAND: Final = r"(?:[$#>] )?(?:[A-Z_]\w*=\S+ )*(?:(?:sudo|time|poetry run|uv run) )?"  # what may be in front of one
 _ROLE: Final = r"(?!:(?:std:)?(?:doc|envvar|numref|option|ref|term):):(?:\w+:)?\w+:"  # others refer to labels
 _PRINTED: Final = tuple(
@@ -56,13 +57,13 @@ _PRINTED: Final = tuple(
         # ERROR: modpost: "name" [drivers/x.ko] undefined!
         rf".*\bmodpost: \"({_NAME})\" \[\S+\.ko\] undefined!?",
         # --- FAIL: TestName/case (0.01s)    === RUN   TestName    [  FAILED  ] Suite.Name (3 ms)
-        rf"(?:--- (?:FAIL|PASS|SKIP): |=== (?:CONT|PAUSE|RUN) +|\[ +(?:FAILED|OK|RUN) +\] )({_DOTTED})(?:[/,]\S*)?"
-        r"(?: \(.*\))?",
+        rf"(?:--- (?:FAIL|PASS|SKIP): |=== (?:CONT|PAUSE|RUN) +)({_NAME})(?:{_CASE}|/\S*)?(?: \(.*\))?",
+        rf"\[ +(?:FAILED|OK|RUN) +\] ({_DOTTED})(?:[/,]\S*)?(?: \(.*\))?",
         # test a::b::name ... FAILED    FAIL: test_name (a.b.Case)    FAIL: test_name (a.b.Case.test_name)
         rf"test ({_COLONS}) \.\.\. \w+",
         rf"(?:ERROR|FAIL): ({_NAME}) \({_DOTTED}\)",
         # go test -run '^TestName$' ./a    cargo test a::name -- --nocapture    pytest -k name    ctest -R Name
-        rf"{_COMMAND}go test (?:.* )?-(?:run|bench)[ =][\"'^(]*({_NAME})[\"'$)/](?:\S*)?(?: .*)?",
+        rf"{_COMMAND}go test (?:.* )?-(?:run|bench)[ =][\"'^(]*({_NAME})(?:{_CASE}[\"'$]*|[\"'$)/]\S*)(?: .*)?",
         rf"{_COMMAND}go test (?:.* )?-(?:run|bench)[ =]({_NAME})(?: .*)?",
         rf"{_COMMAND}cargo (?:test|nextest run) (?:.* )?({_NAME}(?:::{_NAME})*)(?: -- .*)?",
         rf"{_COMMAND}(?:python3? -m )?(?:pytest|py\.test) (?:.* )?-k[ =][\"']?({_NAME})[\"']?(?: .*)?",
@@ -98,10 +99,12 @@ _HASH: Final = re.compile(r"h[0-9a-f]{16}")
 
 
 class PrintedName(NamedTuple):
-    """A name as people write it, with its owner. ``is_reference``: from markup, which texts have as it was typed."""
+    """A name as people write it, with its owner. ``is_reference``: from markup, which texts have as it was typed.
+    ``case``: of the test of that name."""
 
     text: str
     is_reference: bool = False
+    case: str = ""
 
 
 def printed_name(text: str) -> PrintedName | None:
@@ -116,8 +119,8 @@ def printed_name(text: str) -> PrintedName | None:
     for pattern in _PRINTED:
         found = pattern.fullmatch(line)
         name = "" if found is None else _COLON.sub(".", _SIGNS_OF_NAME.sub(r"\1", found[1]))
-        if name not in ("", line):
-            return PrintedName(name)
+        if found is not None and name not in ("", line):
+            return PrintedName(name, case=found.groupdict().get("case") or "")
     found = next((match for pattern in _REFERRED if (match := pattern.fullmatch(line)) is not None), None)
     return None if found is None else PrintedName(found[1].lstrip("#"), is_reference=True)
 

@@ -99,7 +99,9 @@ class TypedSpan:
             if found is not None:
                 return found
         defined = [(at, at + len(name)) for name in self._members if (at := defined_at(low, name)) is not None]
-        return max(defined, default=None)  # a member stands behind its type
+        if defined or self._joined is None:
+            return max(defined, default=None)  # a member stands behind its type
+        return _first_defined(text, self._joined.longer(text, low), language)
 
     def _find(self, text: str, low: str, wording: _Wording, language: str) -> tuple[int, int] | None:
         lowered = wording.lowered

@@ -65,7 +65,7 @@ class LinePlaces:
             read = self._texts(found[step : step + _AT_ONCE])
             having = [i for i in sorted(read) if all(line.search(read[i]) for line in one.lines)]
             if having:  # pages quote what files of configuration have
-                quoting = {i for (i,) in self._reader.rows_of(_QUOTING, having)}
+                quoting = set() if one.is_heading else {i for (i,) in self._reader.rows_of(_QUOTING, having)}
                 return [i for i in having if i not in quoting] or having
         return []
 

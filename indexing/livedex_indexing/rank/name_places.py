@@ -40,6 +40,7 @@ from livedex_indexing.query.typed_name import (
     typed_words,
 )
 from livedex_indexing.query.typed_word import is_word
+from livedex_indexing.rank.declared_names import declared_in_message, declared_in_words
 from livedex_indexing.rank.defined_names import (
     AS_WORDS,
     DEFINED,
@@ -141,6 +142,8 @@ class NamePlaces:
         if plain is not None and self._view.rarest(self._reader.tokens(plain.name)) <= SELDOM:
             rated = {i: IN_QUESTION * value for i, value in self._definitions.of(plain).items()}
         declared, written = self._lines.declared(text, best, rated)
+        if not declared and not rated:
+            declared = declared_in_message(self._lines, text, best)
         if declared:
             return declared
         rated |= self._of_type(name or inside, rated)
@@ -149,7 +152,7 @@ class NamePlaces:
             if name is not None:  # with a hyphen, it is rather a compound
                 rated = {chunk_id: value * OTHER_FORM / AS_WORDS for chunk_id, value in rated.items()}
         if not rated and name is not None:
-            rated = self._in_any_order(name) or self._begun(name) if name.is_words else self._pieces(name)
+            rated = self._of_words(name, best) if name.is_words else self._pieces(name)
         if name is None:
             return rated or dict.fromkeys(written, FORM)
         if not rated and not name.is_words and not self._probe.is_anywhere(self._reader.tokens(name.name)):
@@ -371,6 +374,13 @@ class NamePlaces:
         for other, share in self._names.alike(name.name).items():
             rated |= {i: ALIKE * (1 + share) / 2 * value for i, value in self._definitions.of(TypedName(other)).items()}
         return rated
+
+    def _of_words(self, name: TypedName, best: Sequence[int]) -> dict[int, float]:
+        """Rate the lines that declare the name of which all words were typed, else definitions of names with all of
+        them, else of names that they begin."""
+        declared = declared_in_words(self._view, self._lines, name, best)
+        rated = {i: AS_WORDS * value for i, value in declared.items()}
+        return rated or self._in_any_order(name) or self._begun(name)
 
     def _in_any_order(self, name: TypedName) -> dict[int, float]:
         """Rate the definitions of names that have all words of one that was typed as words."""

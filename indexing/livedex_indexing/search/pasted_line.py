@@ -18,6 +18,7 @@ from livedex_indexing.query.chat_words import without_chat
 from livedex_indexing.query.environment_variable import variable_read
 from livedex_indexing.query.printed_name import printed_name
 from livedex_indexing.query.query_parser import PlainReading
+from livedex_indexing.query.setting_read import setting_read
 from livedex_indexing.query.typed_import import typed_imports
 from livedex_indexing.query.typed_name import may_be_pasted, typed_text
 from livedex_indexing.query.typed_pattern import text_of_pattern
@@ -123,10 +124,10 @@ def _without_sign_of_diff(reader: Reader, request: SearchRequest, is_pasted: Cal
 
 
 def _as_looked_for(reader: Reader, request: SearchRequest, is_pasted: Callable[[str], bool]) -> SearchRequest:
-    """Return the request for what a regular expression looks for, or for the variable of the environment that a text
-    reads, unless a file has the text itself; any other request as it is."""
-    text = variable_read(request.query) or text_of_pattern(request.query)
-    if not reader.tokens(text) or is_pasted(request.query.strip()):
+    """Return the request for what a regular expression looks for, or for the variable of the environment or the path
+    of keys that a text reads, unless a file has the text itself; any other request as it is."""
+    text = variable_read(request.query) or setting_read(request.query) or text_of_pattern(request.query)
+    if not reader.tokens(text) or is_pasted(request.query.strip().strip('"')):
         return request
     return replace(request, query=text)
 
@@ -170,4 +171,4 @@ def _with_printed_name(reader: Reader, request: SearchRequest, is_pasted: Callab
         return request
     if not printed.is_reference and is_pasted(request.query.strip()):
         return request
-    return replace(request, query=printed.text)
+    return replace(request, query=f"{printed.text}/{printed.case}" if printed.case else printed.text)

@@ -25,6 +25,7 @@ from livedex_indexing.query.message_names import has_plain_name, is_doubtful, is
         ("ld: error: undefined symbol: walk", "walk"),
         ("bash: walk: command not found", "walk"),
         ("ReferenceError: walk is not defined", "walk"),
+        ("DeepWalk.DoesNotExist: DeepWalk matching query does not exist.", "DeepWalk"),
         ("error: cannot find symbol\n  symbol:   class Walk\n  location: class Tree", "Walk"),
         ("Call to undefined function walk()", "walk"),
         ("impl Tree for Walk", "Walk"),

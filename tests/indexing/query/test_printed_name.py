@@ -33,14 +33,12 @@ from livedex_indexing.query.printed_name import PrintedName, printed_name
         ("<bound method Foo.run of <a.Foo object at 0x7f2a1c3d4e50>>", "Foo.run"),
         ("#4 [internal function]: Foo\\Bar->run(Array)", "Foo\\Bar->run"),
         ('ERROR: modpost: "run_task" [drivers/foo/foo.ko] undefined!', "run_task"),
-        ("    --- FAIL: TestRun/empty (0.01s)", "TestRun"),
         ("=== RUN   TestRun", "TestRun"),
         ("[  FAILED  ] FooTest.Run (3 ms)", "FooTest.Run"),
         ("test tests::run_task ... FAILED", "tests::run_task"),
         ("FAIL: test_run (tests.foo.FooTest.test_run)", "test_run"),
         ("go test -run TestRun", "TestRun"),
         ("$ GOFLAGS=-mod=mod go test -race ./net/... -run '^TestRun$' -count=1", "TestRun"),
-        ("go test -run=TestRun/empty -v", "TestRun"),
         ("go test -bench BenchmarkRun ./...", "BenchmarkRun"),
         ("cargo test run_task", "run_task"),
         ("cargo test --lib deck::tests::run_task -- --nocapture", "deck::tests::run_task"),
@@ -94,3 +92,20 @@ def test_other_texts_have_none(text: str) -> None:
 @pytest.mark.parametrize("text", ["http/2", "10:30/2", "[3.14]", "src/foo.py/2", "[a link]", "Error in the script:"])
 def test_neither_have_paths_times_and_links(text: str) -> None:
     assert printed_name(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "case"),
+    [
+        ("    --- FAIL: TestRun/no_task (0.00s)", "TestRun", "no_task"),
+        ("=== RUN   TestRun/fast/no_task's_end", "TestRun", "fast/no_task's_end"),
+        ("go test -run 'TestRun/no_task' ./deck", "TestRun", "no_task"),
+        ("go test -run '^TestRun$/^no_task$'", "TestRun", "no_task"),
+        ("go test -run=TestRun/empty -v", "TestRun", "empty"),
+        ("--- FAIL: TestRun (0.00s)", "TestRun", ""),
+    ],
+)
+def test_the_case_of_a_test_is_kept(text: str, name: str, case: str) -> None:
+    found = printed_name(text)
+    assert found is not None
+    assert (found.text, found.case) == (name, case)

@@ -117,6 +117,9 @@ def test_pasted_texts() -> None:
     [
         ("def run", "run"),
         ("where is run defined?", "run"),
+        ("field run_task", "run_task"),
+        ("the RunTask variant", "RunTask"),
+        ("run variant", None),  # prose
         ("What does runTask do?", "runTask"),
         ("how is run_task() implemented", "run_task"),
         ("what is run", None),  # prose
