@@ -113,7 +113,7 @@ DEFECTS = (
         "the definition of a typed name is worth no more than a use of it",
         "livedex_indexing/rank/defined_names.py",
         (("DEFINED if is_own else", "0.0 if is_own else"),),
-        f"{NAMES}::test_a_definition_comes_before_its_uses_and_tests",
+        "tests/system/test_names_of_packages.py::test_the_definition_comes_first",
     ),
     Defect(
         "no-score-past-the-ranked-ones",
