@@ -107,6 +107,21 @@ DEFECTS = (
         "tests/system/test_exchange.py::test_who_waits_is_woken_by_another_process",
     ),
     Defect(
+        "commit-seen-before-it-is-visible",
+        "a worker finds a message only after five or ten seconds, for it looked between its writing and its commit",
+        "livedex_daemon/exchange/log_watch.py",
+        (("self._changes_until = found, now + VISIBLE_S", "self._changes_until = found, now + 0.001"),),
+        "tests/daemon/exchange/test_log_watch.py"
+        "::test_a_commit_that_others_see_later_than_its_change_of_the_log_is_noticed",
+    ),
+    Defect(
+        "worker-waits-for-a-daemon-that-hangs",
+        "a worker waits ten seconds for each answer of a daemon that hangs, though the file has a message for it",
+        "livedex_daemon/worker_host/wake_ups.py",
+        (("client.who(ANSWERS_S)", "client.who(CALL_S)"),),
+        "tests/daemon/worker_host/test_wake_ups.py::test_a_worker_does_not_wait_long_for_a_daemon_that_hangs",
+    ),
+    Defect(
         "plugins-group-left",
         "of a plugin that forks, only the first process is ended",
         "livedex_daemon/worker_host/plugin_process.py",

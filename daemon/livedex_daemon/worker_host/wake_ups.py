@@ -1,7 +1,7 @@
 """Tells an idle worker when to look for a message: by the daemon if one runs, else by looking into the file often.
 
 Invariant: a wake-up is advice. Without any, a message is found after ``RECHECK_S``, or ``WAIT_S`` with a daemon that
-does not know of it.
+does not know of it, and ``ANSWERS_S`` later with one that hangs.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from livedex_ipc.errors import LivedexError
 WAIT_S: Final = 10.0
 CONNECT_EVERY_S: Final = 2.0
 CALL_S: Final = 10.0
-START_S: Final = 2.0  # at the start nobody is to wait for a daemon that hangs
+ANSWERS_S: Final = 2.0  # nobody is to wait longer for a daemon that hangs: the file can be used without it
 
 
 def refuse_stranger(topic: str) -> None:
     """Raise ForeignProgram if what answers at the socket is no livedex daemon; that none answers is no fault."""
-    client = _daemon(START_S)
+    client = _daemon()
     if client is not None:
         with client:
             try:
@@ -41,18 +41,18 @@ def refuse_stranger(topic: str) -> None:
 def running_daemon() -> Client | None:
     """Connect to a daemon of this version; None if none runs."""
     with contextlib.suppress(ForeignProgram):
-        return _daemon(CALL_S)
+        return _daemon()
     return None
 
 
-def _daemon(timeout_s: float) -> Client | None:
+def _daemon() -> Client | None:
     """Connect to a daemon of this version; None if none runs or says so in time. Raises ForeignProgram."""
     try:
         client = connect(spawn=False)
     except LivedexError:
         return None
     try:
-        if client.who(timeout_s).get("version") == __version__:
+        if client.who(ANSWERS_S).get("version") == __version__:
             return client
     except LivedexError as fault:
         client.close()
@@ -65,7 +65,7 @@ def _daemon(timeout_s: float) -> Client | None:
 
 def _wait_for_message(client: Client, topic: str, seconds: float) -> None:
     """Return when the daemon has answered. Raises LivedexError."""
-    client.call("exchange/wait", {"topic": topic, "timeout_ms": int(seconds * 1000)}, timeout_s=seconds + CALL_S)
+    client.call("exchange/wait", {"topic": topic, "timeout_ms": int(seconds * 1000)}, timeout_s=seconds + ANSWERS_S)
     client.refuse_nonsense()
 
 
@@ -97,7 +97,7 @@ class WakeUps:
         """Wait a while. Return whether the daemon has said to look."""
         if self._client is None and now >= self._connect_at:
             self._client = running_daemon()
-            self._connect_at = now + CONNECT_EVERY_S
+            self._connect_at = time.monotonic() + CONNECT_EVERY_S
         if self._client is not None:
             self._listen(self._client)
             return True
