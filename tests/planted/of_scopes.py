@@ -294,11 +294,19 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_daemon/write/inspector.py",
         (
             (
-                "        if row is not None:\n            self.former_names.lost",
-                "        if False and row is not None:\n            self.former_names.lost",
+                "        if row is not None:\n            self._lose(",
+                "        if False and row is not None:\n            self._lose(",
             ),
         ),
         f"{LOST}[folder]",
+    ),
+    Defect(
+        "written-just-before-the-replacement",
+        "what is written by a name that is replaced at once is not found by the file's other name",
+        "livedex_daemon/write/inspector.py",
+        (("        self._looks.mark_former(entry, (row.state.ino,), self.changes)\n", ""),),
+        "tests/daemon/write/test_lost_names.py"
+        "::test_what_was_written_by_a_name_just_before_it_was_replaced_is_looked_for[file]",
     ),
     Defect(
         "name-that-a-walk-finds-lost",

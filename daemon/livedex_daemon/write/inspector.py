@@ -30,7 +30,7 @@ from livedex_indexing.disk import tree
 from livedex_indexing.disk.listed_names import ListedNames
 from livedex_indexing.disk.unnamed_file import unnamed_inode
 from livedex_indexing.ignore import rules
-from livedex_indexing.model import FileState, Stat
+from livedex_indexing.model import FileRow, FileState, Stat
 from livedex_indexing.relpath import is_at_or_below, is_within, parent
 from livedex_indexing.store.index_store import Store
 
@@ -145,7 +145,7 @@ class Inspector:
         row = self._store.file(root.id, path)
         was_file = self.changes.drop_row((root.id, path)) or row is not None
         if row is not None:
-            self.former_names.lost(entry.key, row.state.ino)
+            self._lose(entry, row)
         if root.rules.explain(path, True) is not None:
             self.changes.ignored.append((root.id, path))
             self._drop_tree(root, path)
@@ -163,7 +163,7 @@ class Inspector:
         if was_folder or changes.may_have_rows_below((root.id, path)):
             self._drop_tree(root, path)
         if row is not None and row.state.ino != stat.ino:
-            self.former_names.lost(entry.key, row.state.ino)
+            self._lose(entry, row)
         root.rules.forget_folder(path)  # it may have had ignore files alone
         rows, removed = len(changes.rows), len(changes.removed)
         if row is not None and (root.id, path) in self.unreadable:
@@ -185,6 +185,11 @@ class Inspector:
             self._mark_twins(root, path, stat, entry)
         if entry.works == 0:
             self.finished.append(entry)
+
+    def _lose(self, entry: Entry, row: FileRow) -> None:
+        """Another file has the name now: the former one may have been written by it just before, and is from now on."""
+        self.former_names.lost(entry.key, row.state.ino)
+        self._looks.mark_former(entry, (row.state.ino,), self.changes)
 
     def _mark_twins(
         self,

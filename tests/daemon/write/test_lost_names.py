@@ -84,3 +84,17 @@ def test_a_name_that_a_walk_finds_lost_leads_to_the_others_when_its_event_comes(
     event.from_event, event.waiters = True, [Waiter(lambda: None)]
     desk.inspector.inspect(event, desk.root)
     assert (1, kept) in {waiting.key for waiting in desk.backlog.left(event.waiters[0])}
+
+
+@pytest.mark.parametrize("now", ["file", "folder"])
+def test_what_was_written_by_a_name_just_before_it_was_replaced_is_looked_for(desk: Desk, now: str) -> None:
+    """One event tells of both."""
+    desk.store.put_files([row(b"f.txt"), row(b"kept.txt")])
+    if now == "file":
+        (desk.folder / "f.txt").write_text("another file")
+    else:
+        (desk.folder / "f.txt").mkdir()
+    event = Entry((1, b"f.txt"), 1, 0.0)
+    event.from_event, event.waiters = True, [Waiter(lambda: None)]
+    desk.inspector.inspect(event, desk.root)
+    assert [entry.key for entry in desk.backlog.left(event.waiters[0])] == [(1, b"kept.txt")]
