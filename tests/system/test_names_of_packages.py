@@ -56,5 +56,5 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 )
 def test_the_definition_comes_first(daemon: Daemon, query: str, path: str, line: int) -> None:
     with daemon.client() as client:
-        hit = client.call("search", {"query": query})["hits"][0]
+        hit = client.call("search", {"query": query, "timeout_ms": 20_000})["hits"][0]
     assert (hit["relative_path"], hit["line"]) == (path, line)

@@ -17,9 +17,9 @@ if "livedex_daemon" in sys.orig_argv:
 
     apply = Committer.apply
 
-    def slowly(self, changes, outcomes):
+    def slowly(*what):
         time.sleep(0.1)
-        return apply(self, changes, outcomes)
+        return apply(*what)
 
     Committer.apply = slowly
 """
