@@ -128,6 +128,13 @@ DEFECTS = (
         "tests/indexing/search/test_files_as_words.py::test_a_file_comes_first_whose_joined_name_is_among_words",
     ),
     Defect(
+        "file-before-the-definition-among-words",
+        "`struct crane_ops {` leads to `crane_ops.rst`, if the definition is one of many texts with the words",
+        "livedex_indexing/rank/called_files.py",
+        (("self._joined and not is_defined and", "self._joined and"),),
+        "tests/indexing/rank/test_called_files.py::test_a_file_called_like_a_joined_word_comes_behind_the_definition",
+    ),
+    Defect(
         "use-of-a-type-for-its-definition",
         "`struct walk` leads to a file that uses the type, and not to its definition",
         "livedex_indexing/rank/name_places.py",

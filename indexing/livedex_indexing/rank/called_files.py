@@ -47,7 +47,7 @@ class CalledFiles:
             return 0.0
         if self._spelt and is_spelt(self._spelt, folder, name):
             return SPELT
-        return AMONG_WORDS if self._joined and is_one_of(self._joined, name) else 0.0
+        return AMONG_WORDS if self._joined and not is_defined and is_one_of(self._joined, name) else 0.0
 
 
 def called_by(

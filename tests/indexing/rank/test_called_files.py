@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from livedex_indexing.query.typed_place import TypedPlace
-from livedex_indexing.rank.called_files import as_spelt, called_by, is_one_of, is_spelt, joined_words
+from livedex_indexing.rank.called_files import (
+    CalledFiles,
+    as_spelt,
+    called_by,
+    is_one_of,
+    is_spelt,
+    joined_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -93,3 +100,10 @@ def test_words_spell_a_name(typed: str, path: str, expected: bool) -> None:
 )
 def test_a_joined_word_among_others_names_a_file(typed: str, name: str, expected: bool) -> None:
     assert is_one_of(joined_words(typed), name.encode()) is expected
+
+
+@pytest.mark.parametrize("is_defined", [False, True])
+def test_a_file_called_like_a_joined_word_comes_behind_the_definition(is_defined: bool) -> None:
+    called = CalledFiles("struct crane_ops {", None, is_sentence=False)
+    value = called.rate(b"doc", b"crane_ops.rst", has_words=True, has_text=False, is_defined=is_defined)
+    assert (value > 0) is not is_defined
