@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Final
 
-from livedex_indexing.query.typed_name import TypedName, in_words
+from livedex_indexing.query.typed_name import TypedName, in_words, word_place
 from livedex_indexing.text.terms import parts_of_all
 
 _HEADING: Final = r"^[ \t]*(?:#{1,6}|={1,6}|\*+)?[ \t]*"
@@ -44,7 +44,9 @@ class JoinedName:
 
         ``low``: the text in lower case.
         """
-        if not self._run or self._run not in low.translate(_WITHOUT_SEPARATORS) or _has_whole(text, self._typed):
+        if not self._run or self._run not in low.translate(_WITHOUT_SEPARATORS):
+            return []
+        if self._typed and word_place(text, self._typed, "-") >= 0:
             return []
         found = list(dict.fromkeys(self._pattern.findall(text)))
         return [] if not found or self._title.search(text) else found
@@ -71,18 +73,3 @@ class JoinedName:
 def _has_in_order(name: str, words: Iterable[str]) -> bool:
     parts = iter([part.lower() for part in parts_of_all(filter(None, name.split("_")))])
     return all(word in parts for word in words)
-
-
-def _has_whole(text: str, name: str) -> bool:
-    """Whether a text has a name as no part of a longer one."""
-    at = text.find(name) if name else -1
-    while at >= 0:
-        end = at + len(name)
-        if not (_continues(text[at - 1 : at]) or _continues(text[end : end + 1])):
-            return True
-        at = text.find(name, at + 1)
-    return False
-
-
-def _continues(sign: str) -> bool:
-    return sign.isalnum() or sign in ("_", "-")

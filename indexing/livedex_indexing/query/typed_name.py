@@ -347,13 +347,13 @@ def _longer_ascii(folded: str, text: str) -> Iterator[str]:
         at = low.find(folded, at + 1)
 
 
-def word_place(text: str, word: str) -> int:
-    """Return where a text has a word that is not a part of a longer one, -1 if nowhere. A pattern takes longer to
-    compile than this."""
+def word_place(text: str, word: str, other: str = "_") -> int:
+    """Return where a text has a word that is not a part of a longer one, -1 if nowhere. ``other``: as for
+    `continues_word`. A pattern takes longer to compile than this."""
     at = text.find(word)
     while at >= 0:
         end = at + len(word)
-        if not (continues_word(text[at - 1 : at]) or continues_word(text[end : end + 1])):
+        if not (continues_word(text[at - 1 : at], other) or continues_word(text[end : end + 1], other)):
             return at
         at = text.find(word, at + 1)
     return -1
