@@ -6,7 +6,9 @@ Invariant: the index only proposes chunks (it has stems and no case); the live f
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from math import inf
 from typing import Final
 
 from livedex_indexing.query.declaring_line import defined_at, introduced_at
@@ -26,7 +28,7 @@ ROWS: Final = 2_000  # chunks that the index may propose
 READ: Final = 8  # chunks of these that are read …
 _STEPS: Final = 6  # … and as many again, so many times, while none has the name
 _IN_MEMBERS: Final = 8_000  # rows of the rarest word of a member typed as words; of more, it costs 10 ms and more
-_SPANS: Final = 1_000  # files of a module that are looked into
+_SPANS: Final = 200  # files of a module that are looked into
 DEFINED: Final = 1.0
 WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
 OF_VARIABLE: Final = 0.6  # … for the only definition of a name whose typed owner is none: less than for the text
@@ -235,7 +237,9 @@ class Definitions:
                 near[first, last] = 2
         for distance in range(2):
             yield self._with_symbol(own, [span for span, value in near.items() if value == distance])
-        below = self._with_symbol(own, [span for span, value in near.items() if value == 2])
+        spans = sorted(span for span, value in near.items() if value == 2)  # maybe thousands: a look at each is dear
+        named = self._view.proposed(f"symbols : {phrase(own)}", ROWS) if spans else []
+        below = [i for i in named if (at := bisect_right(spans, (i, inf))) and i <= spans[at - 1][1]]
         member = f".{typed.name}"
         yield [i for i, symbol in self._reader.rows_of(SYMBOLS, below) if not (symbol or "").endswith(member)]
 
