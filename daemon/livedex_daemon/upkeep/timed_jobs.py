@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+from apscheduler.executors.debug import DebugExecutor
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.base import BaseTrigger
 
@@ -16,18 +17,19 @@ from apscheduler.triggers.base import BaseTrigger
 class TimedJobs:
     def __init__(self) -> None:
         """Begin on the running loop, without a job."""
+        # This executor runs an action on the loop at once. The default one leaves a run for the next turn of the loop,
+        # and logs a traceback if the daemon ends in between.
         self._scheduler = AsyncIOScheduler(
-            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}, timezone="UTC"
+            executors={"default": DebugExecutor()},
+            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
+            timezone="UTC",
         )
         self._scheduler.start()
 
     def plan(self, name: str, seconds: float, action: Callable[[], None], first_s: float) -> None:
         """Run ``action`` in ``first_s`` seconds and then with this period, instead of what had the name before."""
-        # Pass a coroutine function: a plain one would run in a thread, and the action belongs on the loop.
         first = datetime.now(UTC) + timedelta(seconds=first_s)
-        self._scheduler.add_job(
-            _on_loop, _FromNow(seconds), (action,), id=name, replace_existing=True, next_run_time=first
-        )
+        self._scheduler.add_job(action, _FromNow(seconds), id=name, replace_existing=True, next_run_time=first)
 
     def remove(self, name: str) -> None:
         self._scheduler.remove_job(name)
@@ -48,7 +50,3 @@ class _FromNow(BaseTrigger):  # type: ignore[misc]
 
     def get_next_fire_time(self, _previous: datetime | None, now: datetime) -> datetime:
         return now + self._period
-
-
-async def _on_loop(action: Callable[[], None]) -> None:
-    action()
