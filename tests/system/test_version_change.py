@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import sqlite3
 import sys
 from collections import Counter
@@ -58,7 +59,8 @@ def start_under(home: Home, trace: Path, kill_at: Sequence[Point]) -> None:
 def points(home: Home, trace: Path) -> list[Point]:
     """Return every call that one thread made at such a start, with its number."""
     start_under(home, trace, [])
-    calls = Counter(tuple(line.partition("(")[0].split()) for line in trace.read_text().splitlines() if "(" in line)
+    begun = re.findall(r"^(\d+) +(\w+)\(", trace.read_text(), re.MULTILINE)  # not what goes on: `<... unlink resumed>`
+    calls = Counter(begun)
     most = Counter({call: max(n for (_, name), n in calls.items() if name == call) for _, call in calls})
     return [(call, number + 1) for call in WRITE_CALLS for number in range(most[call])]
 
