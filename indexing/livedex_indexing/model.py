@@ -37,7 +37,10 @@ class Stat(NamedTuple):
 
 
 class FileState(NamedTuple):
-    """The attributes that tell one state of a file from another. Not the device: its number changes on a remount."""
+    """The attributes that tell one state of a file from another. Not the device: its number changes on a remount.
+
+    All are 0 of a file that could not be described: such files are not names of one file.
+    """
 
     size: int
     mtime_ns: int

@@ -352,6 +352,27 @@ DEFECTS: tuple[Defect, ...] = (
         f"{TWIN_LOOKS}::test_a_search_that_waits_for_a_later_name_waits_for_the_others",
     ),
     Defect(
+        "unreadable-files-are-one",
+        "files that cannot be read have each other examined without end, and no search is fresh meanwhile",
+        "livedex_indexing/store/file_rows.py",
+        (("        if not ino or not fetch(", "        if not fetch("),),
+        f"{TWIN_LOOKS}::test_files_that_could_not_be_read_are_no_names_of_one_file",
+    ),
+    Defect(
+        "unreadable-files-of-a-turn-are-one",
+        "the first file of several that cannot be read has the others examined again",
+        "livedex_daemon/write/changes.py",
+        (("            if row.state.ino:\n", "            if row:\n"),),
+        f"{TWIN_LOOKS}::test_files_that_could_not_be_read_are_no_names_of_one_file",
+    ),
+    Defect(
+        "replaced-twins-for-ever",
+        "two names of a file that was replaced and cannot be read have each other examined without end",
+        "livedex_daemon/write/inspector.py",
+        (("        if entry.from_event or not entry.is_twin:  # twins do", "        if entry:  # twins do"),),
+        f"{TWIN_LOOKS}::test_names_of_a_file_that_was_replaced_do_not_mark_each_other_for_ever",
+    ),
+    Defect(
         "look-outlives-its-turn",
         "what is written by one name of a file just after another is missed",
         "livedex_daemon/write/inspector.py",

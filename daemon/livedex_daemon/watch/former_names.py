@@ -22,7 +22,9 @@ class FormerNames:
         self._inodes: dict[Key, tuple[int, ...]] = {}  # the name that was lost last comes last
 
     def lost(self, key: Key, ino: int) -> None:
-        """Record that the file with this inode has the name no more."""
+        """Record that the file with this inode has the name no more; 0: it could not be described."""
+        if not ino:
+            return
         others = [other for other in self._inodes.pop(key, ()) if other != ino]
         self._inodes[key] = (*others[1 - MOST_FILES :], ino)
         if len(self._inodes) > MOST:

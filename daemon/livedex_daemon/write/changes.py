@@ -63,7 +63,8 @@ class Changes:
     def _count_rows(self) -> None:
         for row in self.rows[self._counted :]:
             self._paths.add((row.root_id, row.path))
-            self._by_inode.setdefault(row.state.ino, []).append(row)
+            if row.state.ino:
+                self._by_inode.setdefault(row.state.ino, []).append(row)
             folder = parent(row.path)
             while folder and (row.root_id, folder) not in self._folders:
                 self._folders.add((row.root_id, folder))

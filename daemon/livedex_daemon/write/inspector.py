@@ -189,7 +189,8 @@ class Inspector:
     def _lose(self, entry: Entry, row: FileRow) -> None:
         """Another file has the name now: the former one may have been written by it just before, and is from now on."""
         self.former_names.lost(entry.key, row.state.ino)
-        self._looks.mark_former(entry, (row.state.ino,), self.changes)
+        if entry.from_event or not entry.is_twin:  # twins do not mark each other for ever
+            self._looks.mark_former(entry, (row.state.ino,), self.changes)
 
     def _mark_twins(
         self,

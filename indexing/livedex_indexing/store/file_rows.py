@@ -182,7 +182,7 @@ class FileTable:
 
     def by_inode(self, ino: int) -> list[FileRow]:
         key = (to_signed(ino),)
-        if not fetch(self._db, _HAS_INO, key):  # a new file: this check takes an eighth of the time
+        if not ino or not fetch(self._db, _HAS_INO, key):  # a new file: this check takes an eighth of the time
             return []
         return [file_row(values) for values in fetch(self._db, _BY_INO, key)]
 

@@ -15,10 +15,17 @@ def test_the_last_files_of_a_name_are_known() -> None:
 
 def test_the_names_that_were_lost_last_are_known() -> None:
     names = FormerNames()
-    for number in range(MOST):
+    for number in range(1, MOST + 1):
         names.lost((1, b"%d" % number), number)
-    names.lost((1, b"0"), 0)
+    names.lost((1, b"1"), 1)
     names.lost((1, b"new"), 7)
-    assert names.inodes_of((1, b"0")) == (0,)
-    assert names.inodes_of((1, b"1")) == ()
-    assert names.inodes_of((1, b"2")) == (2,)
+    assert names.inodes_of((1, b"1")) == (1,)
+    assert names.inodes_of((1, b"2")) == ()
+    assert names.inodes_of((1, b"3")) == (3,)
+
+
+def test_a_file_that_could_not_be_described_is_not_remembered() -> None:
+    names = FormerNames()
+    names.lost((1, b"a"), 3)
+    names.lost((1, b"a"), 0)
+    assert names.inodes_of((1, b"a")) == (3,)

@@ -6,8 +6,9 @@ import os
 
 import pytest
 
-from helpers.inspection_desk import Desk
+from helpers.inspection_desk import Desk, row
 from livedex_daemon.watch.backlog import Backlog, Entry, Key, Mark, Waiter
+from livedex_daemon.write.walk import bare_row
 from livedex_indexing.disk.listed_names import ListedNames
 from livedex_indexing.disk.tree import describe
 from livedex_indexing.model import FileRow
@@ -120,3 +121,35 @@ def test_the_next_turn_looks_again(indexed: Desk) -> None:
     (second,) = reported(indexed, NAMES[1:2])
     indexed.inspector.inspect(second, indexed.root)
     assert len(indexed.backlog.pending_keys()) == len(NAMES) + 1
+
+
+def test_files_that_could_not_be_read_are_no_names_of_one_file(desk: Desk) -> None:
+    names = NAMES[:3]
+    for name in names:
+        (desk.folder / name).write_text("in a bad sector\n")
+    with desk.store.transaction():
+        desk.store.put_files(bare_row(1, name.encode(), None, "failed", "read: EIO", 0.0) for name in names[:2])
+    desk.inspector.changes.rows.append(bare_row(1, names[2].encode(), None, "failed", "read: EIO", 0.0))
+    (first,) = reported(desk, names[:1])
+    desk.inspector.inspect(first, desk.root)
+    assert desk.backlog.pending_keys() == {first.key}
+
+
+def test_names_of_a_file_that_was_replaced_do_not_mark_each_other_for_ever(desk: Desk) -> None:
+    """Their rows still name the former file, for as long as the new one cannot be read."""
+    names = NAMES[:2]
+    with desk.store.transaction():
+        desk.store.put_files(row(name.encode()) for name in names)
+    (desk.folder / names[0]).write_text("in a bad sector\n")
+    os.link(desk.folder / names[0], desk.folder / names[1])
+    (entry,) = reported(desk, names[:1])
+    for _ in names:
+        desk.inspector.inspect(entry, desk.root)
+        desk.inspector.readings.cancel(1, lambda _path: True)
+        desk.backlog.done([entry])
+        waiting(desk, *names)
+        taken = desk.backlog.take(100, lambda _key: False)
+        if not taken:
+            break
+        (entry,) = taken
+    assert not desk.backlog.pending_keys()
