@@ -48,6 +48,20 @@ DEFECTS = (
         f"{DECLARED}::test_its_line_comes_first",
     ),
     Defect(
+        "route-behind-its-requests",
+        "`/users/{id}/edit` finds the tests that ask for it, not the line that routes it",
+        "livedex_indexing/query/declaration.py",
+        (("    (_TYPED_ROUTE, _of_typed_route),\n", ""),),
+        "tests/indexing/search/test_declarations_elsewhere.py::test_a_reference_leads_to_its_declaration",
+    ),
+    Defect(
+        "request-is-a-route",
+        "`/users/new` leads to a call of the client that asks for it",
+        "livedex_indexing/query/routing_line.py",
+        (("        _CALL + quoted + _HANDLED,\n", "        _CALL + quoted,\n"),),
+        "tests/indexing/query/test_declaration.py::test_another_line_does_not_declare_it",
+    ),
+    Defect(
         "option-behind-its-texts",
         "`--dry-run` finds the texts that use it, not the call that makes it an option",
         "livedex_indexing/query/declaration.py",

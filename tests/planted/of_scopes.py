@@ -304,7 +304,12 @@ DEFECTS: tuple[Defect, ...] = (
         "written-just-before-the-replacement",
         "what is written by a name that is replaced at once is not found by the file's other name",
         "livedex_daemon/write/inspector.py",
-        (("        self._looks.mark_former(entry, (row.state.ino,), self.changes)\n", ""),),
+        (
+            (
+                "self._looks.mark_former(entry, (row.state.ino,), self.changes)",
+                "self._looks.mark_former(entry, (), self.changes)",
+            ),
+        ),
         "tests/daemon/write/test_lost_names.py"
         "::test_what_was_written_by_a_name_just_before_it_was_replaced_is_looked_for[file]",
     ),

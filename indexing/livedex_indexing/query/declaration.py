@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from livedex_indexing.query.case_of_test import line_of_case
 from livedex_indexing.query.derived_types import base_type, deriving
+from livedex_indexing.query.routing_line import lines_of_route, words_of_route
 
 _NAME: Final = r"[A-Za-z_][\w-]*"
 _TYPE: Final = r"[a-z][a-z0-9]*_\w++"  # of a resource
@@ -72,9 +73,14 @@ _MIXIN: Final = re.compile(r"@include\s+(?:\w+\.)?(?P<name>[\w-]+)(?:\(.*\))?;?"
 _NAMED_ROUTE: Final = re.compile(
     r"(?:\{%\s*url\s+|(?:reverse(?:_lazy)?|redirect)\()[\"'](?:[\w.-]+:)*(?P<name>[\w.-]+)[\"'][^%\n]*(?:%\}|\))?"
 )
+_ANY: Final = r"(?::\w++(?:\([^()]*\))?|\{[^{}/]*\}|<[^<>/]*>|\[\w+\]|\$\w++|\*)"  # parameters of a path
 _SEGMENT: Final = r"(?:/[\w.~@%-]+)"
 _BEHIND_PATH: Final = r"/?(?:\?[^\s\"']*)?"
 _ROUTE: Final = re.compile(rf"(?P<path>{_SEGMENT}{{2,}}){_BEHIND_PATH}")
+# /users/{id}/edit    GET /users/:id    /users/<int:pk>/
+_TYPED_ROUTE: Final = re.compile(
+    rf"(?:(?P<method>GET|POST|PUT|PATCH|DELETE|HEAD) +)?(?P<path>(?:/(?:[\w.~@%-]|{_ANY})++){{1,12}}+)/?", re.IGNORECASE
+)
 # GET /users    Started GET "/users" for ::1    "GET /users HTTP/1.1" 404    [GET] "/users"    curl -X GET host/users
 _REQUEST: Final = re.compile(
     r"(?:.{0,60}?[\s\"'\[(])?(?P<verb>GET|POST|PUT|PATCH|DELETE|HEAD)\b[\"'\]]* +[\"']?(?:https?://[^\s/]+)?"
@@ -94,7 +100,6 @@ _OPTION: Final = re.compile(
 _HASH: Final = re.compile(r"[0-9a-f-]{8,}", re.IGNORECASE)
 _PARAMETERS: Final = ("id", "pk", "int pk", "int id", "uuid", "slug", "key")  # as routes name them …
 _WORDS: Final = ("name", "code", "number", "token", "str", "string", "int", "uid")  # … and texts, too
-_ANY: Final = r"(?::\w+(?:\([^()]*\))?|\{[^{}/]*\}|<[^<>/]*>|\[\w+\]|\$\w+|\*)"
 
 
 class Declaration(NamedTuple):
@@ -210,6 +215,13 @@ def _of_named_route(found: re.Match[str]) -> Iterator[Declaration]:
     yield Declaration(((f"name {found['name']}",),), (line,))
 
 
+def _of_typed_route(found: re.Match[str]) -> Iterator[Declaration]:
+    """Yield the lines that route the very path."""
+    path, method = found["path"], found["method"] or ""
+    if any(map(str.isalpha, path)):
+        yield Declaration(words_of_route(path), lines_of_route(path, method))
+
+
 def _of_request(found: re.Match[str]) -> Iterator[Declaration]:
     """Yield the routes of a path, and those of its last parts, in lines that have the method of the request, too."""
     yield from _of_route(found)
@@ -260,6 +272,7 @@ _FORMS: Final = (
     (_NAMED_ROUTE, _of_named_route),
     (_RELEASE, _of_release),
     (_OPTION, _of_option),
+    (_TYPED_ROUTE, _of_typed_route),
     (_ROUTE, _of_route),
     (_REQUEST, _of_request),
     (_SELECTOR, _of_selector),

@@ -19,11 +19,16 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         made.write("root/crane.yaml", "apiVersion: v1\nkind: Service\nmetadata:\n  name: crane\nspec:\n  port: 1\n")
         made.write("root/schema.sql", f"CREATE TABLE boats (\n  id INTEGER\n);\n{'-- a step' * 3}\n")
         made.write("root/routes.rb", f"{FILLER}get '/boats/:id/crew', to: 'boats#crew'\n{FILLER}")
+        made.write("root/web.py", f'{FILLER}@app.get("/boats/{{boat}}/sails")\ndef sails(): ...\n{FILLER}')
+        made.write("root/web.ts", f"{FILLER}router.post('/boats/sails', hoist);\n{FILLER}")
         made.write("root/app/boats_controller.rb", f"class BoatsController\n  def crew\n    1\n  end\nend\n{FILLER}")
         made.write("root/sea.css", f"{FILLER}.buoy,\n.float {{\n  color: red;\n}}\n{FILLER}")
         made.write("root/app/views/boats/_form.html.erb", "<p>the form</p>\n")
         made.write("root/app/views/boats/edit.html.erb", "<p>to edit</p>\n")
         for number in range(12):
+            made.write(
+                f"root/client{number}.py", 'client.get("/boats/{boat}/sails")\nclient.post("/boats/sails")\n' * 3
+            )
             made.write(
                 f"root/page{number}.html", f'<p class="red buoy" id="form{number}">render boats form, edit</p>\n'
             )
@@ -48,6 +53,10 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         ("SELECT * FROM boats", "schema.sql", "CREATE TABLE boats"),
         ("/boats/42/crew", "routes.rb", "/boats/:id/crew"),
         ("GET /api/boats/42/crew", "routes.rb", "/boats/:id/crew"),
+        ("/boats/{boat}/sails", "web.py", "@app.get"),
+        ("GET /boats/{boat}/sails", "web.py", "@app.get"),
+        ("/boats/sails", "web.ts", "router.post"),
+        ("post /boats/sails", "web.ts", "router.post"),
         ("boats#crew", "app/boats_controller.rb", "def crew"),
         ('class="buoy"', "sea.css", ".buoy,"),
         ("render 'boats/form', boat: b", "app/views/boats/_form.html.erb", "the form"),
