@@ -271,7 +271,7 @@ DEFECTS: tuple[Defect, ...] = (
         "former-name-in-another-scope",
         "a search does not wait for what is written by the descriptor of a name outside its scope that is gone",
         "livedex_daemon/answer/fresh_reads.py",
-        (("former = self._worker.former_names.inodes_of((root_id, path))", "former: tuple[int, ...] = ()"),),
+        (("former = set(self._worker.former_names.inodes_of((root_id, path)))", "former: set[int] = set()"),),
         f"{FORMER}[removed-the file]",
     ),
     Defect(
@@ -355,6 +355,13 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_daemon/write/twin_looks.py",
         (("        if not look.waiters.issuperset(entry.waiters):", "        if False:"),),
         f"{TWIN_LOOKS}::test_a_search_that_waits_for_a_later_name_waits_for_the_others",
+    ),
+    Defect(
+        "name-that-nobody-saw-go",
+        "what is written to a file whose first name is gone is missed while nobody has looked and the file is read",
+        "livedex_daemon/answer/fresh_reads.py",
+        (("                former.add(known)\n", "                pass\n"),),
+        "tests/system/test_former_names.py::test_a_file_that_is_being_read_for_the_first_time_is_read_again",
     ),
     Defect(
         "unreadable-files-are-one",

@@ -65,11 +65,21 @@ def test_what_is_written_is_found_though_the_folder_of_the_name_is_deleted_too(
         assert found(client, "one", mode="keyword") == ["one/logs/app.log"]
 
 
+# For `with_code`: that ``app.log`` is gone is looked at only once a search waits for it.
+STILL_THERE = """
+import sys
+if "livedex_daemon" in sys.orig_argv:
+    from livedex_daemon.watch.backlog import Backlog
+    Backlog.is_quiet = lambda backlog, entry: entry.key[1] != b"app.log"
+"""
+
+
+@pytest.mark.parametrize("code", ["", STILL_THERE], ids=["seen to go", "not looked at yet"])
 def test_a_file_that_is_being_read_for_the_first_time_is_read_again(
-    tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
+    tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon], code: str
 ) -> None:
     """No row says yet that it is the file that had the other name."""
-    slow, environment = cutting_slowly(tmp_path)
+    slow, environment = cutting_slowly(tmp_path, code)
     tree.mkdir("two")
     log = tree.write("app.log", "first\n")
     daemon = start_daemon(**environment)
@@ -87,3 +97,5 @@ def test_a_file_that_is_being_read_for_the_first_time_is_read_again(
         wait_until(lambda: time.monotonic() > began + 0.5, what="the time in which the search looks for other names")
         (slow / "slow.log").touch()
         assert search.result() == ["two/slow.log"]
+        file.close()
+        assert found(client, "third", mode="keyword") == ["two/slow.log"]
