@@ -30,7 +30,7 @@ SYSTEMD_PYTHON := systemd-python==235
 OFFICE := libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui pandoc
 # Writers of real documents for the tests of parsers.
 WRITERS := python-docx reportlab EbookLib
-# More than cores: a test waits for two thirds of its time. On two cores, with nothing else to do, five take 8 min.
+# More than cores: a test waits for two thirds of its time. On two cores, and nothing else to do, five take 8 to 19 min.
 WORKERS ?= 5
 ARGS ?=
 SOURCES := daemon indexing ipc service tests bench

@@ -155,10 +155,10 @@ class FreshReads:
             ino = unnamed_inode(path) if linked is None else linked.ino
             place = Place(root_id, path)
             names.indexed.extend(listing.twins(reader, place, ino))
-            known = listing.inode(reader, place)
+            row = listing.find_row(reader, place)
             former = set(self._worker.former_names.inodes_of((root_id, path)))  # last, for its row may be gone since
-            if known and (found is None or found.ino != known):  # nobody has looked yet
-                former.add(known)
+            if row is not None and row.state.ino and (found is None or found.ino != row.state.ino):
+                former.add(row.state.ino)  # nobody has looked yet
             for each in former:
                 names.indexed.extend(listing.twins(reader, place, each))
             if ino is not None or (former and not inodes().isdisjoint((None, *former))):

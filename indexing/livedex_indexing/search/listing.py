@@ -21,7 +21,7 @@ from livedex_indexing.path_text import display_path, path_b64
 from livedex_indexing.query.filters import glob_filter
 from livedex_indexing.query.scope import within
 from livedex_indexing.search.unknown_values import places_without_a_file
-from livedex_indexing.store.file_rows import FROM, ROW, file_row, to_signed, to_unsigned
+from livedex_indexing.store.file_rows import FROM, ROW, file_row, to_signed
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.text.decoder import decode_slice
@@ -34,7 +34,6 @@ _ROWS = f"SELECT f.id, {ROW}, coalesce(t.chunks, 0) {FROM} WHERE f.id IN (SELECT
 _FILE = f"SELECT {ROW} {FROM} WHERE f.root_id = ? AND f.folder = ? AND f.name = ?"
 _TWINS = """SELECT d.root_id, d.folder, d.name FROM files f JOIN files d ON d.ino = f.ino AND d.id <> f.id
             WHERE f.root_id = ? AND f.folder = ? AND f.name = ? AND f.ino <> 0"""
-_INODE = "SELECT ino FROM files WHERE root_id = ? AND folder = ? AND name = ?"
 _OF_INODE = "SELECT d.root_id, d.folder, d.name FROM files d WHERE d.ino = ?"
 _CONTENT = f"SELECT {CONTENT} FROM contents t WHERE t.id = ?"
 _FRONTMATTER_FAULT = "SELECT frontmatter_fault FROM contents WHERE id = ?"
@@ -148,12 +147,6 @@ def twins(reader: Reader, place: Place, ino: int | None) -> list[tuple[int, byte
     if ino is not None:
         rows += reader.rows(_OF_INODE, (to_signed(ino),))
     return [(root_id, relpath.join(folder, name)) for root_id, folder, name in rows]
-
-
-def inode(reader: Reader, place: Place) -> int:
-    """Return the inode that the index has of a file; 0 if it has none."""
-    known: int | None = reader.one(_INODE, (place.root_id, *relpath.split(place.path)))
-    return to_unsigned(known or 0)
 
 
 def frontmatter_fault(reader: Reader, row: FileRow) -> str | None:

@@ -15,7 +15,7 @@ import pytest
 from helpers.indexed_folder import Indexed
 from livedex_indexing.model import FileRow, FileState, Place
 from livedex_indexing.query.scope import places, root_at
-from livedex_indexing.search.listing import FileList, ListRequest, find_row, list_files, retrieve
+from livedex_indexing.search.listing import FileList, ListRequest, find_row, list_files, retrieve, twins
 from livedex_ipc.errors import InvalidParams, NotFound, OutsideRoots
 from livedex_ipc.methods import path_bytes
 
@@ -177,3 +177,13 @@ def test_a_path_without_a_file_is_named(index: Indexed) -> None:
     assert [(warning["code"], warning["message"]) for warning in found.warnings] == [
         ("query_unknown", f"no file is at or below {wanted[name]}") for name in ("one/su", "two/c.txt.md")
     ]
+
+
+def test_other_names_of_an_inode_with_64_bits(index: Indexed) -> None:
+    """SQLite has signed numbers only."""
+    ino = 2**64 - 3
+    row = FileRow(1, b"far.txt", FileState(1, 2, 3, ino), "skipped", "binary", None, None, None, None, 0.0, True)
+    with index.store.transaction():
+        index.store.put_files([row])
+    with index.pool.connection() as reader:
+        assert twins(reader, Place(1, b"b.py"), ino) == [(1, b"far.txt")]
